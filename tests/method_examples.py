@@ -29,7 +29,6 @@ from simulate.nets.stack_gradient import Batch, Weights
 from tests.bad_arguments import Example
 from theory import models
 from theory.core import checks
-from theory.numerics import Solution
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((12, 3))
@@ -284,7 +283,6 @@ def of_classification():
         call(loss.breakpoints, V=0.5),
         call(Estimate.of, values=[1.0, 2.0, 4.0]),
         call(Estimate(1.0, 0.1, 10).z, predicted=0.5),
-        call(Solution(1.0, "converged", 0.0, 1e-9, 3).with_value, value=2.0),
     ]
 
 

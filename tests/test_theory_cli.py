@@ -23,6 +23,9 @@ from theory.models import (
     Masking,
     PottsModel,
     RandomFeatures,
+    RandomMasks,
+    SpanMask,
+    SpikedData,
     SquareLatticePotts,
     TopicModel,
     TwoLevel,
@@ -53,10 +56,10 @@ FUNCTIONS = {
     "masked.peak_height": "lam=1e-6",
     "masked.replica": "alpha=2 lam=0.1 coordinate=1",
     "masked.teacher_student": "alpha=2 lam=0.1 noise=0.2",
-    "masked.random_masks": "alpha=2 lam=0.1 mask_rate=0.2",
-    "masked.span_mask": "alpha=2 lam=0.1 span=0",
+    "masked.solve RandomMasks": "alpha=2 lam=0.1 mask_rate=0.2",
+    "masked.solve SpanMask": "alpha=2 lam=0.1 span=0",
     "masked.learning_curve": "alphas=0.5,1,2 lams=0.1",
-    "random_matrix.spike_threshold": "alpha=2 lam=0.1",
+    "random_matrix.threshold": "alpha=2 lam=0.1",
     "random_matrix.outlier": "alpha=2 lam=0.1 strength=30",
 }
 
@@ -95,28 +98,26 @@ def test_functions_of_a_covariance_take_every_family(function, family, capsys):
     text = f"{function} {family} {FAMILIES[family]} {FUNCTIONS[function]}"
     assert main(text.split()) == 0
     shown = capsys.readouterr().out
-    assert ("overlap" if "outlier" in function else "edge" if "spike" in function else "test_error") in shown
+    assert ("overlap" if "outlier" in function else "edge" if "threshold" in function else "test_error") in shown
     answer(text, capsys)
 
 
 def test_masks_and_spikes(capsys):
-    few = answer("masked.random_masks AR1 d=20 correlation=0.5 alpha=2 lam=0.1 mask_rate=0.2 n_masks=3", capsys)
+    chain = "AR1 d=20 correlation=0.5 alpha=2 lam=0.1"
+    few = answer(f"masked.solve RandomMasks {chain} mask_rate=0.2 n_masks=3", capsys)
     assert few["n_masks"] == 3
-    assert few["mean_test_error"] == masked.random_masks(AR1(20, 0.5), 2.0, 0.1, 0.2, 3).mean_test_error
-    record = "masked.solve RandomMasks AR1 d=20 correlation=0.5 alpha=2 lam=0.1 mask_rate=0.2 n_masks=3"
-    assert answer(record, capsys) == few
-    one = answer("masked.span_mask AR1 d=20 correlation=0.5 alpha=2 lam=0.1 span=4", capsys)
-    assert one["mean_test_error"] == masked.span_mask(AR1(20, 0.5), 2.0, 0.1, [4]).mean_test_error
-    assert answer("masked.solve SpanMask AR1 d=20 correlation=0.5 alpha=2 lam=0.1 span=4", capsys) == one
-    pca = answer("random_matrix.spike_threshold Isotropic d=inf alpha=4 method=pca", capsys)
+    assert few["mean_test_error"] == masked.solve(RandomMasks(AR1(20, 0.5), 2.0, 0.1, 0.2, 3)).mean_test_error
+    one = answer(f"masked.solve SpanMask {chain} span=4", capsys)
+    assert one["mean_test_error"] == masked.solve(SpanMask(AR1(20, 0.5), 2.0, 0.1, [4])).mean_test_error
+    pca = answer("random_matrix.threshold Isotropic d=inf alpha=4 method=pca", capsys)
     assert pca["value"] == pytest.approx(0.5, rel=1e-9)  # sqrt(d/n)
-    seen = answer("random_matrix.spike_outlier Isotropic d=inf alpha=4 strength=1 method=pca", capsys)
+    seen = answer("random_matrix.outlier Isotropic d=inf alpha=4 strength=1 method=pca", capsys)
     assert seen["eigenvalue"] == pytest.approx(2.5, rel=1e-9)  # (1 + theta)(1 + d/(n theta))
     assert seen["overlap"] == pytest.approx(0.6, rel=1e-9)  # (1 - d/(n theta^2))/(1 + d/(n theta))
     assert answer("random_matrix.outlier SpikedData Isotropic d=inf alpha=4 strength=1 method=pca", capsys) == seen
     localized = answer("random_matrix.outlier Isotropic d=4 direction=0.6,0.8,0,0 alpha=4 strength=9 lam=.1", capsys)
     u = np.array([0.6, 0.8, 0, 0])
-    direct = random_matrix.spike_outlier(Isotropic(4), u, strength=9.0, alpha=4.0, lam=0.1)
+    direct = random_matrix.outlier(SpikedData(Isotropic(4), u, strength=9.0, alpha=4.0, lam=0.1))
     assert localized["eigenvalue"] == pytest.approx(direct.eigenvalue, rel=1e-12)
 
 
@@ -184,12 +185,11 @@ def test_infinite_systems(capsys):
             "coordinate must be an integer, got '1.5'",
         ),
         ("masked.replica AR1 d=4 correlation=0.5 alpha=1 lam=1 coordinate=4", "coordinate must lie in 0..3"),
-        ("random_matrix.spike_threshold Isotropic d=inf alpha=1", "lam is needed for method 'ssr'"),
-        ("random_matrix.spike_threshold Isotropic d=inf alpha=1 method=ica", "method must be one of 'ssr', 'pca'"),
+        ("random_matrix.threshold Isotropic d=inf alpha=1", "lam is needed for method 'ssr'"),
         ("random_matrix.outlier Isotropic d=inf alpha=1 method=ica", "method must be one of ssr, pca, correlation_pca"),
-        ("masked.random_masks Isotropic d=9 alpha=1 lam=1 mask_rate=1", "mask_rate must lie in [0, 1)"),
-        ("masked.span_mask Isotropic d=4 alpha=1 lam=1 span=4", "span must lie in 0..3"),
-        ("masked.span_mask Isotropic d=4 alpha=1 lam=1 span=a", "span must be a list of numbers such as 0.5,1,2"),
+        ("masked.solve RandomMasks Isotropic d=9 alpha=1 lam=1 mask_rate=1", "mask_rate must lie in [0, 1)"),
+        ("masked.solve SpanMask Isotropic d=4 alpha=1 lam=1 span=4", "span must lie in 0..3"),
+        ("masked.solve SpanMask Isotropic d=4 alpha=1 lam=1 span=a", "span must be a list of numbers such as 0.5,1,2"),
         ("masked.ridgeless AR1 d=4 correlation=0.5 alpha=1", "alpha must differ from rank(Sigma)/d = 1"),
         ("masked.optimal_ridge PowerLaw d=inf exponent=2 alpha=1", "covariance must have a finite mean variance"),
         ("masked.solve Isotropic d=4 alpha=1 lam=1 --jsn", "unrecognized arguments: --jsn"),
@@ -263,11 +263,8 @@ def test_functions_are_found_not_listed():
         assert name in requests.functions()
     assert "topics.fit" not in requests.functions()
     served = {name for name in requests.functions() if name.startswith("masked.")}
-    assert served == {f"masked.{name}" for name in masked.__all__ if name.islower()} - {
-        "masked.closed_forms",
-        "masked.estimate",
-        "masked.high_precision",
-    }
+    named = {f"masked.{name}" for name in masked.__all__ if name.islower()}
+    assert served == named - {"masked.closed_forms", "masked.estimate"}
 
 
 def test_a_solve_that_fails_exits_with_one(capsys):

@@ -53,14 +53,14 @@ def _served(function: Callable[..., Any], subject: str) -> bool:
 def parameters_of(call: Callable[..., Any], subject: str = "") -> Parameters:
     """Return arguments of a function or fields of a record by name, with annotations that are objects.
 
-    Where the first argument of a function has no annotation but Any, it is a record of the function's own subject.
+    Where the first argument of a function is Any or a protocol, it is a record of the function's own subject.
     """
     found: dict[str, inspect.Parameter] = {}
     for name, one in inspect.signature(call).parameters.items():
         if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
             continue
         annotation = _evaluated(one.annotation, call)
-        if not found and annotation is Any and subject:
+        if not found and subject and (annotation is Any or getattr(annotation, "_is_protocol", False)):
             annotation = functools.reduce(operator.or_, records_of(subject)) if records_of(subject) else Any
         found[name] = one.replace(annotation=annotation)
     return found

@@ -136,7 +136,7 @@ def reference(package: str) -> str:
     """Return the directives that document a package: functions, then records, less those with a home elsewhere."""
     module = importlib.import_module(package)
     public = getattr(module, "__all__", [])
-    own = {name: getattr(module, name) for name in public if home(getattr(module, name), name, package) == package}
+    own = {name: getattr(module, name) for name in public if home(getattr(module, name), package) == package}
     lines = [
         f".. automodule:: {package}",
         *([] if public else ["   :members:"]),
@@ -184,13 +184,17 @@ def documented() -> tuple[str, ...]:
     return tuple(of for _, page in sorted(pages.items()) for part, of in MARK.findall(page) if part == "reference")
 
 
-def home(one: Any, name: str, package: str) -> str:
-    """Return the package that documents a public name which several packages offer.
+def home(one: Any, package: str) -> str:
+    """Return the package that documents what several packages offer, perhaps by several names.
 
     It is the outermost of those that the object is defined in; or, where it is defined in none, the first that has it.
     """
-    offering = [other for other in documented() if name in getattr(importlib.import_module(other), "__all__", ())]
-    same = [other for other in offering if getattr(importlib.import_module(other), name) is one]
+    offered = {other: importlib.import_module(other) for other in documented()}
+    same = [
+        other
+        for other, module in offered.items()
+        if any(getattr(module, name) is one for name in getattr(module, "__all__", ()))
+    ]
     inside = [other for other in same if getattr(one, "__module__", "").startswith(f"{other}.") and other != "theory"]
     return min(inside, key=len) if inside else min([*same, package], key=documented().index)
 

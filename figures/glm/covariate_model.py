@@ -12,7 +12,6 @@ from figures.glm.observables import test_error, train_loss
 from simulate.core import stream
 from simulate.glm import test_error as error_replicate
 from simulate.glm import train_loss as loss_replicate
-from theory import glm
 from theory.models import GaussianCovariateModel
 
 LATENT, TEACHER, STUDENT = 80, 100, 120  # dimensions: c, u = sign(F c), v = erf(G c)
@@ -41,7 +40,7 @@ def blocks() -> tuple[NDArray[np.float64], ...]:
 @lru_cache(maxsize=1)
 def of_blocks() -> GaussianCovariateModel:
     """Make the record of the blocks, whose compatibility takes longest to check."""
-    return glm.covariate_model(*blocks(), alpha=1.0, lam=1.0)
+    return GaussianCovariateModel.from_blocks(*blocks(), alpha=1.0, lam=1.0)
 
 
 @lru_cache(maxsize=256)

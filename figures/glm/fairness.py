@@ -9,7 +9,6 @@ from figures.core import Curve, Experiment, Panel
 from figures.core.drafts import thinned
 from figures.glm.observables import accuracy, fairness
 from simulate.glm import accuracy_minus, accuracy_plus, disparate_impact
-from theory import glm
 from theory.models import TeacherMixture
 
 FRACTION = 0.2  # of group +, where the coupling varies
@@ -17,8 +16,8 @@ COUPLING = 0.5
 
 
 def plain(fraction: float) -> TeacherMixture:
-    return glm.teacher_mixture(
-        fraction, alpha=2.0, lam=0.1, variances=(0.5, 0.5), teacher_overlap=0.5, mean_overlaps=(0.3, 0.1)
+    return TeacherMixture(
+        group_fraction=fraction, alpha=2.0, lam=0.1, variances=(0.5, 0.5), teacher_overlap=0.5, mean_overlaps=(0.3, 0.1)
     )
 
 

@@ -14,11 +14,11 @@ from figures.glm.masked_classification_data import spin_glass_fits
 from theory import glm
 from theory.core.arrays import Array
 from theory.glm.classification import (
-    BestRidge,
-    best_ridge,
+    OptimalRidge,
     fresh_loss,
     mixture_floor,
     mixture_separability_threshold,
+    optimal_ridge,
     spin_glass_site,
 )
 
@@ -53,8 +53,8 @@ def scanned(alpha: float) -> Callable[[float], Problem]:
 
 
 @cache
-def best(alpha: float) -> BestRidge:
-    return best_ridge(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
+def best(alpha: float) -> OptimalRidge:
+    return optimal_ridge(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
 
 
 # The column of each number, and the problem (alpha, lam) at each x.

@@ -24,7 +24,7 @@ def binary(alpha: float, loss: str, share: float) -> GaussianMixture:
 
 def classes(alpha: float, loss: Literal["square", "softmax"], shares: tuple[float, ...]) -> MulticlassMixture:
     modes = Modes([1.0], [[0.4]], MEANS[: len(shares), : len(shares)])
-    return glm.multiclass_mixture(modes, shares, alpha=alpha, lam=LAM, loss=loss)
+    return MulticlassMixture(modes=modes, probabilities=shares, alpha=alpha, lam=LAM, loss=loss)
 
 
 def optimum(share: float) -> Curve:

@@ -17,6 +17,7 @@ from theory.core.errors import FitError
 from theory.core.results import SolverResult
 
 FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
+AnyLoss = FitLoss | ConvexLoss
 Argument = Literal["margin", "residual"]  # of a loss: y h, or y - h
 
 
@@ -62,7 +63,7 @@ class Minimum(NamedTuple):
 def fit(
     X: ArrayLike,
     y: ArrayLike,
-    loss: FitLoss | ConvexLoss,
+    loss: AnyLoss,
     lam: float,
     *,
     bias: bool = False,
@@ -93,7 +94,7 @@ def fit_coupled(
     X: ArrayLike,
     y: ArrayLike,
     learners: NDArray[np.int64],
-    loss: FitLoss | ConvexLoss,
+    loss: AnyLoss,
     lam: float,
     *,
     coupling: float = 0.0,
@@ -116,7 +117,7 @@ def _fitted(
     X: Array,
     y: Array,
     own: NDArray[np.int64],
-    loss: FitLoss | ConvexLoss,
+    loss: AnyLoss,
     lam: float,
     coupling: float,
     bias: bool,
@@ -174,7 +175,7 @@ def checked_inputs(X: Any, p: int) -> Array:
     return rows
 
 
-def _known(loss: Any, argument: Argument) -> FitLoss | ConvexLoss:
+def _known(loss: Any, argument: Argument) -> AnyLoss:
     """Return the name of a loss that is fitted here, or a user's own; ValueError otherwise."""
     if isinstance(loss, str):
         known = cast(FitLoss, checks.choice("loss", loss, get_args(FitLoss)))
@@ -190,9 +191,7 @@ def _known(loss: Any, argument: Argument) -> FitLoss | ConvexLoss:
     return cast(ConvexLoss, loss)
 
 
-def _solve(
-    Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss | ConvexLoss, argument: Argument
-) -> Minimum:
+def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, argument: Argument) -> Minimum:
     seen = weights > 0
     Z, y, offsets, weights = Z[seen], y[seen], offsets[seen], weights[seen]
     if not isinstance(loss, str):
@@ -205,7 +204,7 @@ def _solve(
     return Minimum(*(logistic if loss == "logistic" else hinge)(Z, y, offsets, weights))
 
 
-def _checked_samples(X: Array, y: Array, loss: FitLoss | ConvexLoss, argument: Argument, sample_weights: Any) -> Array:
+def _checked_samples(X: Array, y: Array, loss: AnyLoss, argument: Argument, sample_weights: Any) -> Array:
     """Return the weights of the samples, (n,); ValueError for labels or weights that do not fit."""
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
@@ -218,9 +217,7 @@ def _checked_samples(X: Array, y: Array, loss: FitLoss | ConvexLoss, argument: A
     return weights
 
 
-def _require_a_minimum(
-    y: Array, own: NDArray[Any], weights: Array, loss: FitLoss | ConvexLoss, n_learners: int
-) -> None:
+def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: AnyLoss, n_learners: int) -> None:
     """Refuses a bias that has no finite minimum: it is not penalized, and needs samples of both labels.
 
     Of several learners with logistic loss some may see one label only: their bias grows until their loss is rounding,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from simulate.glm.draw import draw
 from simulate.glm.errors import both_positive, respond
 from simulate.glm.features import FeatureTask
-from simulate.glm.fit import Argument, LinearFit, fit, fit_coupled
+from simulate.glm.fit import AnyLoss, Argument, LinearFit, fit, fit_coupled
 from simulate.glm.modes import apportion, embed
 from simulate.glm.multiclass import ClassLoss, MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
@@ -85,7 +85,7 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
         sample.X,
         sample.y,
         learners,
-        source.loss,
+        cast(AnyLoss, source.loss),
         source.lam,
         coupling=source.coupling,
         bias=source.bias,
@@ -127,14 +127,14 @@ def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: A
 def _(model: RandomFeatures, d: int, rng: Generator) -> Measured:
     task = FeatureTask(model, d, rng)
     X, y = task.draw(sample_size(model.samples_per_input, d, len(task.map)), rng)
-    fitted = fit(X, y, model.loss, model.lam, argument=_argument(model.labels))
+    fitted = fit(X, y, cast(AnyLoss, model.loss), model.lam, argument=_argument(model.labels))
     return replicate_of(fitted, task.error(fitted.weights[0], TEST_SAMPLES, rng))
 
 
 def _random_labels(model: RandomLabels, d: int, rng: Generator, inputs: InputLaw) -> Measured:
     covariance = model.covariance if model.covariance.d == d else model.covariance.resized(d)
     X = random_inputs(covariance, sample_size(model.alpha, d, d), rng, inputs)
-    fitted = fit(X, rng.choice((-1.0, 1.0), len(X)), model.loss, model.lam)
+    fitted = fit(X, rng.choice((-1.0, 1.0), len(X)), cast(AnyLoss, model.loss), model.lam)
     return replicate_of(fitted, 0.5)
 
 

@@ -20,7 +20,7 @@ from theory.models.glm import (
     TeacherMixture,
 )
 from theory.models.glm.cluster import LabelLaw, label_weights
-from theory.models.glm.objective import checked_loss
+from theory.models.glm.objective import LossOrName, checked_loss
 
 GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearModel | TeacherMixture
 
@@ -80,7 +80,7 @@ class Population:
 
     groups: tuple[Group, ...]
     alpha: float
-    loss: Any
+    loss: LossOrName
     lam: float
     bias: bool = False
     coupling: float = 0.0

@@ -1,6 +1,7 @@
 """Trains a two-layer network on a task by gradient descent, and measures what its first layer is worth on another."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.random import Generator
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import erf, expit
 
 from simulate.glm.features import controlled_mean, sign_error
-from simulate.glm.fit import LinearFit, checked_inputs, fit
+from simulate.glm.fit import AnyLoss, LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
 from theory.core import checks
 from theory.core.arguments import checked, checked_fields
@@ -138,7 +139,7 @@ def transferred(model: TransferModel, d: int, rng: Generator) -> tuple[LinearFit
     p, task, W = _units(model, d), model.task, model.first_layer
     X, y = draw_task(task, sample_size(model.alpha, p, p), rng)
     hidden = X @ W.T
-    fitted = fit(erf(hidden), y, model.loss, model.lam)
+    fitted = fit(erf(hidden), y, cast(AnyLoss, model.loss), model.lam)
     slopes = SLOPE / np.sqrt(1 + 2 * np.mean(hidden**2, axis=0))
     inputs = SLOPE / np.sqrt(1 + 2 * np.sum(task.input_map**2, axis=1))
     v = ((fitted.weights[0] * slopes) @ W * inputs) @ task.input_map

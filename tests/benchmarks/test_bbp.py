@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from theory.models import AR1, Scaled, TwoLevel
-from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_threshold
+from theory.models import AR1, Scaled, SpikedData, TwoLevel
+from theory.random_matrix import optimal_ridge, outlier, threshold
 
 SUBJECT = "spikes"
 METHODS = [("ssr", 0.05), ("pca", None), ("correlation_pca", None), ("diagonal_deleted_pca", None)]
@@ -22,10 +22,10 @@ def test_independent_noise(jobs, method, lam):
     options = {"alpha": 1.0, "method": method, "lam": lam}
     jobs.compare(
         f"outlier with overlaps, two-level d = 2000, {method}",
-        lambda: spike_outlier(noise, u, strength=6.0, **options),
+        lambda: outlier(SpikedData(noise, u, strength=6.0, **options)),
         beside={
-            "ours, the threshold alone": lambda: spike_threshold(noise, u, **options),
-            "ours, the threshold of a delocalized spike": lambda: spike_threshold(noise, None, **options),
+            "ours, the threshold alone": lambda: threshold(SpikedData(noise, u, **options)),
+            "ours, the threshold of a delocalized spike": lambda: threshold(SpikedData(noise, None, **options)),
         },
         goal="10 ms",
     )
@@ -38,7 +38,7 @@ def test_pca_of_correlated_noise(jobs):
     assert noise.eigenvectors.shape == (2000, 2000)  # they are computed here
     jobs.compare(
         "outlier of PCA, scaled AR1 d = 2000",
-        lambda: spike_outlier(noise, u, alpha=1.0, method="pca", strength=20.0),
+        lambda: outlier(SpikedData(noise, u, alpha=1.0, method="pca", strength=20.0)),
         beside={"numpy, the eigendecomposition before it": lambda: make().eigenvectors},
         goal="10 ms",
         rounds=1,
@@ -52,7 +52,7 @@ def test_masked_regression_in_dense_noise(jobs, d):
     matrix = noise.matrix
     jobs.compare(
         f"outlier of masked regression, scaled AR1 d = {d}",
-        lambda: spike_outlier(noise, u, alpha=1.0, lam=0.1, strength=8.0),
+        lambda: outlier(SpikedData(noise, u, alpha=1.0, lam=0.1, strength=8.0)),
         beside={"numpy, one eigendecomposition": lambda: np.linalg.eigh(matrix)},
         goal="1/5 times",
         rounds=2,
@@ -62,11 +62,11 @@ def test_masked_regression_in_dense_noise(jobs, d):
 def test_growth_in_dense_noise(jobs):
     def make(d):
         noise, u = Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), direction(d)
-        return lambda: spike_outlier(noise, u, alpha=1.0, lam=0.1, strength=8.0)
+        return lambda: outlier(SpikedData(noise, u, alpha=1.0, lam=0.1, strength=8.0))
 
     jobs.grows("outlier of masked regression in dense noise, by d", (200, 400, 800), make, goal="power 3")
 
 
 def test_optimal_ridge(jobs):
     noise, u = TwoLevel(2000), direction(2000)
-    jobs.compare("best ridge for a spike, two-level d = 2000", lambda: optimal_spike_ridge(noise, u, alpha=1.0))
+    jobs.compare("best ridge for a spike, two-level d = 2000", lambda: optimal_ridge(SpikedData(noise, u, alpha=1.0)))

@@ -12,7 +12,7 @@ import pytest
 from simulate.core import stream
 from simulate.masked import masks
 from theory import masked
-from theory.models import AR1, Blocks, RandomMasks, Scaled, SpanWindows, TwoLevel
+from theory.models import AR1, Blocks, RandomMasks, Scaled, SpanMask, SpanWindows, TwoLevel
 
 SUBJECT = "masking patterns"
 D, ALPHA, LAM, RATE = 300, 1.0, 0.01, 0.15
@@ -37,8 +37,10 @@ def test_random_masks_from_a_fresh_record(jobs, name, n_masks):
     covariance = make()
     jobs.compare(
         f"theory of random masks from a new record, {name}, {number_of(n_masks)}",
-        lambda: masked.random_masks(make(), ALPHA, LAM, RATE, n_masks),
-        beside={"ours, with known eigenvalues": lambda: masked.random_masks(covariance, ALPHA, LAM, RATE, n_masks)},
+        lambda: masked.solve(RandomMasks(make(), ALPHA, LAM, RATE, n_masks)),
+        beside={
+            "ours, with known eigenvalues": lambda: masked.solve(RandomMasks(covariance, ALPHA, LAM, RATE, n_masks))
+        },
     )
 
 
@@ -48,7 +50,7 @@ def test_random_masks_beside_one_simulated_data_set(jobs, n_masks):
     model = RandomMasks(covariance, ALPHA, LAM, RATE, n_masks)
     jobs.compare(
         f"theory of random masks, scaled AR1 d = {D}, {number_of(n_masks)}",
-        lambda: masked.random_masks(covariance, ALPHA, LAM, RATE, n_masks),
+        lambda: masked.solve(RandomMasks(covariance, ALPHA, LAM, RATE, n_masks)),
         beside={"ours, one simulated data set": lambda: masks.coordinate_errors(model, D, stream(0, "bench"))},
         rounds=2,
     )
@@ -60,7 +62,7 @@ def test_curve_over_sample_ratios_beside_its_points(jobs):
     jobs.compare(
         f"theory at 20 sample ratios, scaled AR1 d = {D}",
         lambda: masked.mask_curve(covariance, alphas, LAM, RATE),
-        beside={"ours, point by point": lambda: [masked.random_masks(covariance, a, LAM, RATE) for a in alphas]},
+        beside={"ours, point by point": lambda: [masked.solve(RandomMasks(covariance, a, LAM, RATE)) for a in alphas]},
         rounds=2,
         limit="1 times",
     )
@@ -75,9 +77,11 @@ def test_all_windows(jobs, length, exact_size):
     size = ", exact size" if exact_size else ""
     jobs.compare(
         f"theory of all {D - length + 1} windows of {length}, AR1 d = {D}{size}",
-        lambda: masked.span_windows(covariance, ALPHA, LAM, length, exact_size=exact_size),
+        lambda: masked.solve(SpanWindows(covariance, ALPHA, LAM, length), exact_size=exact_size).test_error,
         beside={
-            "ours, one window": lambda: masked.span_mask(covariance, ALPHA, LAM, range(length), exact_size=exact_size),
+            "ours, one window": lambda: masked.solve(
+                SpanMask(covariance, ALPHA, LAM, range(length)), exact_size=exact_size
+            ),
             "ours, one simulated data set": lambda: masks.span_errors(model, D, stream(0, "bench")),
         },
         rounds=2,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.machinery.jobs import Peer
+from tests.random_matrix import high_precision
 from theory.models import AR1, Isotropic, MaskedRidge, Scaled
 from theory.random_matrix import covariance_law, predictor_law
-from theory.random_matrix.spectral import high_precision
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble
 

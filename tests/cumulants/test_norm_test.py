@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from theory import cumulants
 from theory.cumulants import oracle
-from theory.cumulants.norm_test import _upper_tail
+from theory.cumulants.norm_statistic import _upper_tail
 from theory.models import AtomicLatent, SpikedCumulant
 
 LATENTS = [AtomicLatent.signs(), AtomicLatent.diluted_signs(0.2), AtomicLatent((-0.5, 2.0), (0.8, 0.2))]

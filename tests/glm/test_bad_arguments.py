@@ -29,7 +29,9 @@ PAIR = Modes([1.0], [[1.0]], np.array([[1.0, -0.5], [-0.5, 1.0]])[:, :, None])
 MIXTURE = GaussianMixture.opposite(loss="square", **COMMON)
 GROUPS = TeacherMixture(group_fraction=0.3, loss="square", **COMMON)
 FEATURES = RandomFeatures(samples_per_input=2.0, features_per_input=1.0, lam=0.1, loss="square")
-LINEAR = glm.covariate_model(EYE, EYE, EYE, [1.0, 1.0], labels="linear", loss="square", noise=0.1, **COMMON)
+LINEAR = GaussianCovariateModel.from_blocks(
+    EYE, EYE, EYE, [1.0, 1.0], labels="linear", loss="square", noise=0.1, **COMMON
+)
 TASK = HiddenManifold(np.eye(3), np.ones(3))
 FUNCTIONS = {
     "bayes_optimal_linear": Example(glm.bayes_optimal_linear, {"alpha": 1.0, "noise": 0.1, "power": 1.0}),
@@ -38,8 +40,8 @@ FUNCTIONS = {
     ),
     "bayes_optimal_sign": Example(glm.bayes_optimal_sign, {"alpha": 1.0, "noise": 0.1, "power": 1.0}),
     "bivariate_normal": Example(glm.bivariate_normal, {"x": 0.1, "y": 0.2, "correlation": 0.3}),
-    "covariate_model": Example(
-        glm.covariate_model, {"Psi": EYE, "Phi": EYE, "Omega": EYE, "teacher": [1, 1], **COMMON}
+    "from_blocks": Example(
+        GaussianCovariateModel.from_blocks, {"Psi": EYE, "Phi": EYE, "Omega": EYE, "teacher": [1, 1], **COMMON}
     ),
     "fairness_table": Example(glm.fairness_table, {"point": glm.solve(GROUPS)}),
     "gaussian_mixture": Example(glm.gaussian_mixture, {"mean_power": 1.0, "variances": 0.5, **COMMON}),
@@ -51,7 +53,6 @@ FUNCTIONS = {
         glm.masked_regression_problem, {"model": MaskedRidge(AR1(4, 0.5), alpha=2.0, lam=0.1), "coordinate": 1}
     ),
     "mixture_separability_threshold": Example(glm.mixture_separability_threshold, {"model": MIXTURE}),
-    "multiclass_mixture": Example(glm.multiclass_mixture, {"modes": PAIR, "probabilities": [0.5, 0.5], **COMMON}),
     "random_features": Example(
         glm.random_features, {"activation": "erf", "samples_per_input": 2.0, "features_per_input": 1.0, "lam": 0.1}
     ),
@@ -62,7 +63,6 @@ FUNCTIONS = {
     "separability_threshold": Example(glm.separability_threshold, {"alignment": 0.5}),
     "solve": Example(glm.solve, {"model": MIXTURE, "tol": 1e-10, "max_iter": 1000, "check": True}),
     "teacher_alignment": Example(glm.teacher_alignment, {"model": FEATURES}),
-    "teacher_mixture": Example(glm.teacher_mixture, {"group_fraction": 0.3, **COMMON}),
     "optimal_ridge": Example(classification.optimal_ridge, {"model": MIXTURE, "bounds": (0.05, 0.2)}),
     "fresh_loss": Example(classification.fresh_loss, {"point": glm.solve(MIXTURE)}),
     "mixture_floor": Example(classification.mixture_floor, {"model": MIXTURE}),
@@ -126,7 +126,7 @@ RECORDS = {
 def test_all_public_functions_are_tried():
     tried = set(FUNCTIONS) | set(RECORDS)
     results = {"LearningCurve", "Loss", "MulticlassSaddlePoint", "RidgeRegression", "SaddlePoint"}
-    results |= {"UniversalRandomLabels", "as_problem", "BestRidge", "OptimalRidge", "TreeFloors", "best_ridge"}
+    results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 
 
@@ -151,7 +151,7 @@ def test_a_signal_beyond_any_power_is_refused_by_name():
 
 def test_blocks_of_no_covariance_are_named_as_they_were_given():
     with pytest.raises(ValueError, match=r"Phi must be the cross-covariance .* explain 9 of a teacher's power 1"):
-        glm.covariate_model(EYE, np.array([[2.0, 1.0], [1.0, 2.0]]), EYE, [1.0, 1.0], **COMMON)
+        GaussianCovariateModel.from_blocks(EYE, np.array([[2.0, 1.0], [1.0, 2.0]]), EYE, [1.0, 1.0], **COMMON)
 
 
 def test_so_few_features_that_samples_per_feature_overflow_are_refused_by_name():

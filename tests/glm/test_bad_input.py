@@ -137,7 +137,7 @@ def test_limits_that_are_not_known_are_refused():
 def test_ridge_regression_checks_its_ridge_and_is_infinite_at_the_peak():
     one = np.eye(3)
     given = {"alpha": 1.0, "lam": 0.1, "labels": "linear", "loss": "square", "noise": 0.1}
-    problem = glm.covariate_model(one, one, one, np.ones(3), **given)
+    problem = GaussianCovariateModel.from_blocks(one, one, one, np.ones(3), **given)
     for lam in (-0.05, np.nan, "a"):
         with pytest.raises(ValueError, match="lam must"):
             glm.ridge_regression(problem, lam)

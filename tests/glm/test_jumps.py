@@ -12,6 +12,7 @@ from theory.glm.losses import LOSSES
 from theory.glm.own_losses import kinks_of, shape_of
 from theory.models import (
     Cluster,
+    GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
     HiddenManifold,
@@ -273,7 +274,10 @@ def systems():
     eye = np.eye(3)
     yield "classification", glm.masked_classification(eye, [0.2, 0.1, 0.1], loss=loss, **common)
     yield "mixture", GaussianMixture.opposite(loss=loss, variances=[[1.0], [2.0]], bias=False, **common)
-    yield "covariates", glm.covariate_model(eye, eye, eye, np.ones(3) / 3, loss=loss, noise=3.0, **common)
+    yield (
+        "covariates",
+        GaussianCovariateModel.from_blocks(eye, eye, eye, np.ones(3) / 3, loss=loss, noise=3.0, **common),
+    )
     task = HiddenManifold(eye, np.ones(3))
     yield "transfer", TransferModel(task=task, first_layer=2 * eye, loss=loss, alpha=3.0, lam=0.005)
     yield (

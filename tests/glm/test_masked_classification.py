@@ -15,7 +15,6 @@ from simulate.core import Estimate, stream
 from simulate.glm import conditional_entropy, fit_masked_site
 from theory import glm
 from theory.glm.classification import (
-    best_ridge,
     fresh_loss,
     masked_classification,
     masked_color,
@@ -173,7 +172,7 @@ def test_many_samples_follow_the_law_of_maximum_likelihood():
 
 def test_the_best_ridge_has_no_better_neighbor():
     model = spin_glass_site(0.6, alpha=1.0, lam=1.0)
-    best = best_ridge(model)
+    best = optimal_ridge(model)
     assert not best.at_bound
     near = [fresh_loss(glm.solve(replace(model, lam=best.lam * factor))) for factor in (0.8, 1.0, 1.25)]
     assert near[1] == pytest.approx(best.loss, abs=1e-12)
@@ -184,12 +183,8 @@ def test_the_best_ridge_has_no_better_neighbor():
     assert best.loss == pytest.approx(scan.fun, abs=1e-9)
 
 
-def test_the_earlier_name_is_the_same_function():
-    assert best_ridge is optimal_ridge
-
-
 def test_a_best_ridge_outside_the_interval_is_marked():
-    assert best_ridge(spin_glass_site(0.6, alpha=1.0, lam=1.0), bounds=(5.0, 20.0)).at_bound
+    assert optimal_ridge(spin_glass_site(0.6, alpha=1.0, lam=1.0), bounds=(5.0, 20.0)).at_bound
 
 
 @pytest.mark.slow  # kernels are compiled
@@ -257,8 +252,8 @@ EYE = np.eye(3)
         (lambda: split_site(EYE, 0, width=2), "covariance must have width = 2 rows"),
         (lambda: split_site(np.eye(2), 0, width=2), "width = 2 rows for each of 2 or more sites, got 2"),
         (lambda: spin_glass_site(1.0, alpha=1, lam=1), r"beta must lie in \[0, 1\)"),
-        (lambda: best_ridge(spin_glass_site(0.5, alpha=1, lam=1), bounds=(1.0, 0.1)), "bounds must increase"),
-        (lambda: best_ridge("nothing"), "model must be"),
+        (lambda: optimal_ridge(spin_glass_site(0.5, alpha=1, lam=1), bounds=(1.0, 0.1)), "bounds must increase"),
+        (lambda: optimal_ridge("nothing"), "model must be"),
         (
             lambda: fresh_loss(glm.solve(glm.random_features(samples_per_input=3, features_per_input=2, lam=1))),
             "point must have labels",

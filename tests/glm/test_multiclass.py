@@ -7,6 +7,7 @@ import pytest
 
 from simulate.core import Estimate, stream
 from simulate.glm import measure
+from tests.glm.softmax_rows import softmax_prox
 from theory import ConvergenceError, glm
 from theory.glm.multiclass import channel, nodes
 from theory.glm.multiclass.equations import Classes
@@ -71,7 +72,7 @@ def test_softmax_prox_minimizes():
     rng, basis = np.random.default_rng(0), channel.contrasts(3)
     V = np.array([[2.0, 0.3], [0.3, 0.7]])
     h = 3 * rng.standard_normal((5, 2))
-    prox = channel.softmax_prox(h, V, 1, basis)
+    prox = softmax_prox(h, V, 1, basis)
     logits = prox @ basis
     p = np.exp(logits - logits.max(1, keepdims=True))
     p /= p.sum(1, keepdims=True)

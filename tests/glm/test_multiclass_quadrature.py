@@ -7,11 +7,11 @@ import pytest
 from scipy.special import log_softmax, logsumexp, softmax
 
 from simulate.core import stream
+from tests.glm.softmax_rows import prox_rows, softmax_prox
 from theory import glm
 from theory.glm.multiclass import channel, nodes, saddle_point
 from theory.glm.multiclass.coordinates import Logarithmic, polished
 from theory.glm.multiclass.equations import Classes
-from theory.glm.multiclass.prox_kernel import softmax_prox_rows
 from theory.models import Modes, MulticlassMixture
 
 
@@ -86,9 +86,9 @@ def test_the_prox_does_not_depend_on_its_start_beyond_rounding():
     V, _, mean = matrices(9, 3)
     inverse, h = np.linalg.inv(V), mean + stream(1, "nodes").standard_normal((200, 9))
     prox = h.copy()
-    softmax_prox_rows(h, inverse, 4, prox)
+    prox_rows(h, inverse, 4, prox)
     other = prox + 2e-12 * stream(2, "starts").standard_normal(h.shape)
-    softmax_prox_rows(h, inverse, 4, other)
+    prox_rows(h, inverse, 4, other)
     np.testing.assert_allclose(other, prox, rtol=0, atol=5e-13)
 
 
@@ -199,7 +199,7 @@ def test_the_mean_response_is_the_mean_of_the_slopes(K, size):
     np.testing.assert_allclose(found.response, (expected + expected.T) / 2, rtol=1e-9, atol=1e-12 * abs(expected).max())
 
     def force(h):
-        return (np.eye(K)[1] - softmax(channel.softmax_prox(h, V, 1, basis) @ basis, axis=1)) @ basis.T
+        return (np.eye(K)[1] - softmax(softmax_prox(h, V, 1, basis) @ basis, axis=1)) @ basis.T
 
     h, step = mean + z[:3] @ channel.symmetric_root(root.T @ root), 1e-5 * max(1.0, size) * np.eye(K - 1)
     for j in range(K - 1):

@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from theory import glm
 from theory.glm.classification import fresh_loss, optimal_ridge, optimum
-from theory.models import Cluster, GaussianMixture, GeneralizedLinearModel, Modes
+from theory.models import Cluster, GaussianMixture, GeneralizedLinearModel, Modes, TeacherMixture
 from theory.numerics import ConvergenceError
 
 SHARES, VARIANCES, GRAM, ALPHA = np.array([0.6, 0.4]), np.array([[0.5, 1.5], [0.8, 0.2]]), np.array([0.6, 0.4]), 2.0
@@ -242,6 +242,6 @@ def test_the_best_ridge_is_the_better_of_two_minima(monkeypatch):
 def test_a_loss_whose_prox_overflows_far_out_keeps_its_bias():
     """Exponential loss: the images of the grid that a ConvexMargin declares reach 1e300."""
     exponential = glm.ConvexMargin(lambda t: np.exp(-t), derivative=lambda t: -np.exp(-t), name="exponential")
-    point = glm.solve(glm.teacher_mixture(0.4, alpha=1.13, lam=0.0245, loss=exponential))
+    point = glm.solve(TeacherMixture(group_fraction=0.4, alpha=1.13, lam=0.0245, loss=exponential))
     assert point.test_error == pytest.approx(0.24079, abs=5e-6)
     assert point.bias_determined

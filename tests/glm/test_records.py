@@ -8,6 +8,7 @@ from theory import glm
 from theory.models import (
     AR1,
     Cluster,
+    GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
     HiddenManifold,
@@ -33,7 +34,7 @@ RECORDS = [
     TeacherMixture(group_fraction=0.3, **COMMON),
     GeneralizedLinearModel(modes=PAIR, clusters=[Cluster(labels="random")], loss="hinge", **COMMON),
     TransferModel(task=HiddenManifold(EYE, np.ones(3)), first_layer=EYE, **COMMON),
-    glm.covariate_model(EYE, EYE, EYE, np.ones(3), **COMMON),
+    GaussianCovariateModel.from_blocks(EYE, EYE, EYE, np.ones(3), **COMMON),
 ]
 
 
@@ -74,7 +75,7 @@ def test_blocks_of_a_covariate_model_of_unequal_sizes():
     rng = stream(0, "blocks")
     factor = rng.standard_normal((5, 9))
     joint, theta = factor @ factor.T / 9, rng.standard_normal(2)
-    model = glm.covariate_model(joint[:2, :2], joint[:2, 2:], joint[2:, 2:], theta, alpha=2.0, lam=0.1)
+    model = GaussianCovariateModel.from_blocks(joint[:2, :2], joint[:2, 2:], joint[2:, 2:], theta, alpha=2.0, lam=0.1)
     field = theta @ factor[:2] / np.sqrt(2)  # in the basis of the nine independent normals
     np.testing.assert_allclose(model.signal, np.sqrt(3) * (factor[2:] @ field) / 9, rtol=1e-12)
     assert model.power == pytest.approx(field @ field / 9, rel=1e-12)

@@ -81,7 +81,9 @@ def test_row_8_erf_features_ridge():
 )
 def test_rows_9_to_11_covariate_model(options, values):
     omega = np.diag(HARMONIC)
-    point = glm.solve(glm.covariate_model(omega, omega, omega, np.ones(100), alpha=2.0, lam=0.01, **options))
+    point = glm.solve(
+        GaussianCovariateModel.from_blocks(omega, omega, omega, np.ones(100), alpha=2.0, lam=0.01, **options)
+    )
     assert (point.train_loss, point.test_error) == near(*values)
     assert isinstance(GaussianCovariateModel.from_blocks(omega, omega, omega, np.ones(100), alpha=2, lam=0.01).p, int)
 
@@ -126,7 +128,7 @@ def test_row_19_blocks_of_unequal_variances():
 
 
 def test_row_20_groups():
-    point = glm.solve(glm.teacher_mixture(**GROUPS))
+    point = glm.solve(TeacherMixture(**GROUPS))
     table = glm.fairness_table(point)
     assert tuple(point.cluster_errors) == near(0.2244056531, 0.1998518702)
     assert (table.disparate_impact, table.statistical_parity) == near(0.6683444340, 0.0151922564)

@@ -81,7 +81,6 @@ THEORY = {
     ),
     "peak_height": Example(masked.peak_height, {"covariance": SIGMA, "lam": 0.1}),
     "predictor": Example(masked.predictor, {"model": RIDGE}),
-    "random_masks": Example(masked.random_masks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
     "replica": Example(masked.replica, {"model": RIDGE, "coordinate": 1, "tol": 1e-12, "max_iter": 100}),
     "replica of unlike rows": Example(masked.replica, {"model": UNLIKE, "coordinate": 1, "tol": 1e-12, "check": True}),
     "ridgeless of unlike rows": Example(
@@ -91,8 +90,8 @@ THEORY = {
     "ridgeless": Example(masked.ridgeless, {"covariance": SIGMA, "alpha": 1.5}),
     "solve": Example(masked.solve, {"model": RIDGE, "exact_size": True}),
     "solve_span": Example(masked.solve, {"model": SPAN, "exact_size": True}),
-    "span_mask": Example(masked.span_mask, PROBLEM | {"span": [2, 3], "exact_size": True}),
-    "span_windows": Example(masked.span_windows, PROBLEM | {"length": 2, "exact_size": True}),
+    "solve_masks": Example(masked.solve, {"model": MASKS}),
+    "solve_windows": Example(masked.solve, {"model": SpanWindows(SIGMA, 1.5, 0.1, 2), "exact_size": True}),
     "teacher_student": Example(masked.teacher_student, {"model": TeacherStudent(SIGMA, 1.5, 0.1)}),
     "outlier": Example(random_matrix.outlier, {"data": SPIKE}),
     "optimal_spike_ridge": Example(random_matrix.optimal_ridge, {"data": SpikedData(TwoLevel(10), alpha=2.0)}),
@@ -139,11 +138,7 @@ SIMULATE = {
     "masked_test_error": Example(
         masks.masked_test_error, {"predictor": np.zeros((8, 8)), "covariance": SIGMA, "mask_rate": 0.2}
     ),
-    "random_masks_test_error": Example(masks.random_masks_test_error, {"model": MASKS} | DRAW),
-    "random_masks_train_error": Example(masks.random_masks_train_error, {"model": MASKS} | DRAW),
     "span_errors": Example(masks.span_errors, {"model": SPAN} | DRAW),
-    "span_test_error": Example(masks.span_test_error, {"model": SPAN} | DRAW),
-    "span_train_error": Example(masks.span_train_error, {"model": SPAN} | DRAW),
 }
 EXAMPLES = RECORDS | THEORY | {f"measured {name}": example for name, example in SIMULATE.items()}
 

@@ -9,8 +9,9 @@ import sympy as sp
 from mpmath import mp, mpf
 
 from tests.families import FINITE
+from tests.masked import high_precision
 from theory import masked
-from theory.masked import closed_forms, high_precision
+from theory.masked import closed_forms
 from theory.models import AR1, Blocks, GaussianFreeField, Isotropic, MaskedRidge
 
 INF = math.inf

@@ -16,7 +16,7 @@ SIGMA = AR1(10, 0.5)
 @pytest.mark.parametrize("rate", [-0.1, 1, 1.5, math.nan, math.inf, "much", None])
 def test_mask_rates(rate):
     with pytest.raises(ValueError, match="mask_rate must"):
-        masked.random_masks(SIGMA, 1.0, 0.1, rate)
+        masked.solve(RandomMasks(SIGMA, 1.0, 0.1, rate))
     with pytest.raises(ValueError, match="mask_rate"):
         masked.mask_curve(SIGMA, [1.0], 0.1, [0.1, rate])
 
@@ -24,7 +24,7 @@ def test_mask_rates(rate):
 @pytest.mark.parametrize("count", [0, -3, 2.5, math.nan, math.inf, True, "four"])
 def test_numbers_of_masks(count):
     with pytest.raises(ValueError, match="n_masks must be an integer"):
-        masked.random_masks(SIGMA, 1.0, 0.1, 0.2, count)
+        masked.solve(RandomMasks(SIGMA, 1.0, 0.1, 0.2, count))
     with pytest.raises(ValueError, match="n_masks must be an integer"):
         masked.mask_curve(SIGMA, [1.0], 0.1, [0.1], count)
     with pytest.raises(ValueError, match="n_masks must be an integer"):
@@ -33,12 +33,12 @@ def test_numbers_of_masks(count):
 
 def test_whole_numbers_of_any_type_count():
     for count in (4, 4.0, np.int64(4), np.float64(4)):
-        assert masked.random_masks(SIGMA, 1.0, 0.1, 0.2, count).n_masks == 4
+        assert masked.solve(RandomMasks(SIGMA, 1.0, 0.1, 0.2, count)).n_masks == 4
 
 
 def test_finitely_many_masks_that_hide_nothing():
     with pytest.raises(ValueError, match="mask_rate must be positive with a finite number of masks"):
-        masked.random_masks(SIGMA, 1.0, 0.1, 0.0, 3)
+        masked.solve(RandomMasks(SIGMA, 1.0, 0.1, 0.0, 3))
     with pytest.raises(ValueError, match="mask_rate must be positive"):
         RandomMasks(SIGMA, 1.0, 0.1, 0.0, 3)
     with pytest.raises(ValueError, match=r"mask_rate must lie in \[0, 1\)"):
@@ -49,11 +49,11 @@ def test_finitely_many_masks_that_hide_nothing():
 @pytest.mark.parametrize("alpha", [1.0, 0, -1, math.inf])
 def test_ridges_and_ratios(alpha, lam):
     for call in (
-        lambda: masked.random_masks(SIGMA, alpha, lam, 0.2),
-        lambda: masked.random_masks(SIGMA, alpha, lam, 0.2, 3),
+        lambda: masked.solve(RandomMasks(SIGMA, alpha, lam, 0.2)),
+        lambda: masked.solve(RandomMasks(SIGMA, alpha, lam, 0.2, 3)),
         lambda: masked.mask_curve(SIGMA, [alpha], lam, [0.2]),
-        lambda: masked.span_mask(SIGMA, alpha, lam, [1]),
-        lambda: masked.span_windows(SIGMA, alpha, lam, 2),
+        lambda: masked.solve(SpanMask(SIGMA, alpha, lam, [1])),
+        lambda: masked.solve(SpanWindows(SIGMA, alpha, lam, 2)),
     ):
         with pytest.raises(ValueError, match=r"(lam|alpha|alphas) must"):
             call()
@@ -61,7 +61,7 @@ def test_ridges_and_ratios(alpha, lam):
 
 def test_a_covariance_without_variance():
     with pytest.raises(ValueError, match="no finite variance"):
-        masked.random_masks(PowerLaw(math.inf, 1.5, rotation=0), 1.0, 0.1, 0.2)
+        masked.solve(RandomMasks(PowerLaw(math.inf, 1.5, rotation=0), 1.0, 0.1, 0.2))
 
 
 @pytest.mark.parametrize(
@@ -81,24 +81,22 @@ def test_a_covariance_without_variance():
 )
 def test_spans(span, message):
     with pytest.raises(ValueError, match=message):
-        masked.span_mask(SIGMA, 1.0, 0.1, span)
+        masked.solve(SpanMask(SIGMA, 1.0, 0.1, span))
 
 
 @pytest.mark.parametrize("length", [0, -1, 10, 11, 2.5, True, math.nan])
 def test_lengths(length):
-    with pytest.raises(ValueError, match="length must be"):
-        masked.span_windows(SIGMA, 1.0, 0.1, length)
     with pytest.raises(ValueError, match="length must be"):
         SpanWindows(SIGMA, 1.0, 0.1, length)
 
 
 def test_spans_need_a_finite_size():
     with pytest.raises(ValueError, match="is the limit d -> infinity"):
-        masked.span_mask(AR1(math.inf, 0.5), 1.0, 0.1, [1, 2])
+        masked.solve(SpanMask(AR1(math.inf, 0.5), 1.0, 0.1, [1, 2]))
     with pytest.raises(ValueError, match="is the limit d -> infinity"):
-        masked.span_windows(AR1(math.inf, 0.5), 1.0, 0.1, 2)
+        SpanWindows(AR1(math.inf, 0.5), 1.0, 0.1, 2)
     with pytest.raises(ValueError, match="is the limit d -> infinity"):
-        _ = masked.random_masks(AR1(math.inf, 0.5), 1.0, 0.1, 0.2).predictor
+        _ = masked.solve(RandomMasks(AR1(math.inf, 0.5), 1.0, 0.1, 0.2)).predictor
 
 
 def test_a_simulated_size_must_hold_the_span():

@@ -10,7 +10,18 @@ from theory import masked
 from theory.masked.masks.classes import AllMasks, row_classes
 from theory.masked.masks.equations import all_masks, finite_masks
 from theory.masked.masks.population import CommutingPopulation, DensePopulation, population
-from theory.models import AR1, Diagonal, Empirical, Equicorrelated, MaskedRidge, PowerLaw, Scaled, TwoLevel
+from theory.models import (
+    AR1,
+    Diagonal,
+    Empirical,
+    Equicorrelated,
+    MaskedRidge,
+    PowerLaw,
+    RandomMasks,
+    Scaled,
+    SpanMask,
+    TwoLevel,
+)
 
 COUNTS = [None, 1, 4, 50]
 COMMUTING = ["isotropic", "diagonal", "two level", "AR1", "equicorrelated", "blocks", "power law", "free field 2D"]
@@ -49,17 +60,17 @@ def test_the_effective_ridge_and_newton_agree_on_all_masks(name, alpha, rate):
 
 @pytest.mark.parametrize("name", ["AR1", "scaled", "two level"])
 def test_many_masks_approach_all_of_them_like_their_inverse_number(name):
-    limit = masked.random_masks(REGULAR[name], 1.0, 0.05, 0.15)
+    limit = masked.solve(RandomMasks(REGULAR[name], 1.0, 0.05, 0.15))
 
     def gaps(n_masks):
-        found = masked.random_masks(REGULAR[name], 1.0, 0.05, 0.15, n_masks)
+        found = masked.solve(RandomMasks(REGULAR[name], 1.0, 0.05, 0.15, n_masks))
         return n_masks * np.array(
             [found.mean_test_error - limit.mean_test_error, found.mean_train_error - limit.mean_train_error]
         )
 
     np.testing.assert_allclose(gaps(10**4), gaps(10**5), rtol=5e-3)
     assert gaps(10**5)[0] > 0.1
-    huge = masked.random_masks(REGULAR[name], 1.0, 0.05, 0.15, 10**9)
+    huge = masked.solve(RandomMasks(REGULAR[name], 1.0, 0.05, 0.15, 10**9))
     np.testing.assert_allclose(huge.test_error, limit.test_error, rtol=1e-7)
     assert huge.diagonal_ridge == pytest.approx(limit.diagonal_ridge, rel=1e-7)
 
@@ -78,8 +89,8 @@ def test_classes_of_rows_share_out_all_pairs(n_masks, rate):
 @pytest.mark.parametrize("n_masks", COUNTS)
 def test_permuted_coordinates_have_permuted_errors(n_masks):
     sigma, order = REGULAR["scaled"].matrix, np.random.default_rng(0).permutation(D)
-    plain = masked.random_masks(Empirical(sigma), 0.8, 0.05, 0.2, n_masks)
-    permuted = masked.random_masks(Empirical(sigma[np.ix_(order, order)]), 0.8, 0.05, 0.2, n_masks)
+    plain = masked.solve(RandomMasks(Empirical(sigma), 0.8, 0.05, 0.2, n_masks))
+    permuted = masked.solve(RandomMasks(Empirical(sigma[np.ix_(order, order)]), 0.8, 0.05, 0.2, n_masks))
     np.testing.assert_allclose(permuted.test_error, plain.test_error[order], rtol=1e-10)
     np.testing.assert_allclose(permuted.train_error, plain.train_error[order], rtol=1e-10)
     np.testing.assert_allclose(permuted.predictor, plain.predictor[np.ix_(order, order)], atol=1e-11)
@@ -88,8 +99,8 @@ def test_permuted_coordinates_have_permuted_errors(n_masks):
 @pytest.mark.parametrize("n_masks", COUNTS)
 def test_units_of_the_data(n_masks):
     """Sigma and lam in other units: errors follow."""
-    one = masked.random_masks(Scaled(AR1(20, 0.5), np.linspace(1, 2, 20)), 0.8, 0.05, 0.2, n_masks)
-    two = masked.random_masks(Scaled(AR1(20, 0.5), 1e3 * np.linspace(1, 2, 20)), 0.8, 0.05e6, 0.2, n_masks)
+    one = masked.solve(RandomMasks(Scaled(AR1(20, 0.5), np.linspace(1, 2, 20)), 0.8, 0.05, 0.2, n_masks))
+    two = masked.solve(RandomMasks(Scaled(AR1(20, 0.5), 1e3 * np.linspace(1, 2, 20)), 0.8, 0.05e6, 0.2, n_masks))
     np.testing.assert_allclose(two.test_error, 1e6 * one.test_error, rtol=1e-9)
 
 
@@ -97,8 +108,8 @@ def test_units_of_the_data(n_masks):
 @pytest.mark.parametrize("name", sorted(set(LIMITS) - {"power law"}))
 def test_large_systems_approach_the_infinite_one(name, n_masks):
     d = {"free field 2D": 900, "equicorrelated": 2000}.get(name, 400)
-    limit = masked.random_masks(LIMITS[name], 1.2, 0.1, 0.2, n_masks)
-    large = masked.random_masks(LIMITS[name].resized(d), 1.2, 0.1, 0.2, n_masks)
+    limit = masked.solve(RandomMasks(LIMITS[name], 1.2, 0.1, 0.2, n_masks))
+    large = masked.solve(RandomMasks(LIMITS[name].resized(d), 1.2, 0.1, 0.2, n_masks))
     allowance = 0.05 if "power law" in name or "Wishart" in name else 0.01
     assert large.mean_test_error == pytest.approx(limit.mean_test_error, rel=allowance)
     assert large.mean_train_error == pytest.approx(limit.mean_train_error, rel=allowance)
@@ -107,8 +118,8 @@ def test_large_systems_approach_the_infinite_one(name, n_masks):
 
 def test_a_common_factor_counts_in_the_variance():
     """Masks hide its share too: not the isotropic problem that is left without masks."""
-    error = masked.random_masks(Equicorrelated(math.inf, 0.4), 1.0, 0.1, 0.3).mean_test_error
-    finite = masked.random_masks(Equicorrelated(10**6, 0.4), 1.0, 0.1, 0.3).mean_test_error
+    error = masked.solve(RandomMasks(Equicorrelated(math.inf, 0.4), 1.0, 0.1, 0.3)).mean_test_error
+    finite = masked.solve(RandomMasks(Equicorrelated(10**6, 0.4), 1.0, 0.1, 0.3)).mean_test_error
     assert error == pytest.approx(finite, rel=1e-4)
 
 
@@ -117,7 +128,10 @@ def test_the_peak_is_where_pairs_equal_unknowns(lam):
     """n R p = d exactly at R = 8: there, and only there, the error diverges, like lam^-1/2."""
 
     def errors(ridge):
-        return [masked.random_masks(AR1(math.inf, 0.6), 1.0, ridge, 0.125, R).mean_test_error for R in (1, 7, 8, 9, 40)]
+        return [
+            masked.solve(RandomMasks(AR1(math.inf, 0.6), 1.0, ridge, 0.125, R)).mean_test_error
+            for R in (1, 7, 8, 9, 40)
+        ]
 
     larger, smaller = errors(lam), errors(lam / 100)
     assert int(np.argmax(smaller)) == 2
@@ -135,7 +149,7 @@ def test_extremes_are_finite(name, rate, lam):
     variances = covariance.variances
     for n_masks in (None, 1, 7, 10**5):
         for alpha in (1e-3, 1.0, 1e4):
-            found = masked.random_masks(covariance, alpha, lam, rate, n_masks)
+            found = masked.solve(RandomMasks(covariance, alpha, lam, rate, n_masks))
             assert found.converged
             assert np.all(np.isfinite(found.test_error))
             assert np.all(found.test_error > -1e-9 * variances)
@@ -144,13 +158,13 @@ def test_extremes_are_finite(name, rate, lam):
 
 
 def test_hiding_nearly_everything_leaves_the_variance():
-    found = masked.random_masks(REGULAR["scaled"], 2.0, 0.1, 1 - 1e-7)
+    found = masked.solve(RandomMasks(REGULAR["scaled"], 2.0, 0.1, 1 - 1e-7))
     np.testing.assert_allclose(found.test_error, REGULAR["scaled"].variances, rtol=1e-5)
 
 
 def test_independent_coordinates_are_only_raised():
     for n_masks in COUNTS:
-        found = masked.random_masks(Diagonal([1.0, 2.0, 5.0]), 2.0, 0.3, 0.2, n_masks)
+        found = masked.solve(RandomMasks(Diagonal([1.0, 2.0, 5.0]), 2.0, 0.3, 0.2, n_masks))
         ratio = found.test_error / np.array([1.0, 2.0, 5.0])
         assert np.ptp(ratio) < 1e-12
         assert ratio[0] > 1
@@ -163,7 +177,7 @@ def test_a_curve_repeats_the_points():
             assert curve.mean_test_error.shape == curve.mean_train_error.shape == (3, 2)
             for i, rate in enumerate(curve.mask_rates):
                 for j, alpha in enumerate(curve.alphas):
-                    point = masked.random_masks(covariance, alpha, 0.05, rate, n_masks)
+                    point = masked.solve(RandomMasks(covariance, alpha, 0.05, rate, n_masks))
                     assert curve.mean_test_error[i, j] == pytest.approx(point.mean_test_error, rel=1e-10)
                     assert curve.mean_train_error[i, j] == pytest.approx(point.mean_train_error, rel=1e-10)
             assert curve.converged
@@ -173,23 +187,28 @@ def test_a_curve_repeats_the_points():
 
 
 def test_rows_per_coordinate():
-    assert masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4).rows_per_coordinate == 2.0
-    assert masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25).rows_per_coordinate == math.inf
-    assert repr(masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4)).startswith("RandomMasksSolution(alpha=2, lam=0.1")
+    assert masked.solve(RandomMasks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4)).rows_per_coordinate == 2.0
+    assert masked.solve(RandomMasks(AR1(9, 0.5), 2.0, 0.1, 0.25)).rows_per_coordinate == math.inf
+    assert repr(masked.solve(RandomMasks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4))).startswith(
+        "RandomMasksSolution(alpha=2, lam=0.1"
+    )
 
 
 @pytest.mark.parametrize("n_masks", [3, None])
 def test_the_total_is_the_sum_over_coordinates(n_masks):
     covariance = Scaled(AR1(9, 0.5), np.linspace(0.5, 2, 9))
-    point = masked.random_masks(covariance, 2.0, 0.1, 0.25, n_masks)
+    point = masked.solve(RandomMasks(covariance, 2.0, 0.1, 0.25, n_masks))
     assert point.total_test_error == pytest.approx(point.test_error.sum(), rel=1e-13)
     assert point.mean_test_error == pytest.approx(point.test_error.sum() / 9, rel=1e-13)
     assert point.mean_train_error == pytest.approx(point.train_error.sum() / 9, rel=1e-13)
-    assert masked.random_masks(AR1(math.inf, 0.5), 2.0, 0.1, 0.25, n_masks).total_test_error == math.inf
+    assert masked.solve(RandomMasks(AR1(math.inf, 0.5), 2.0, 0.1, 0.25, n_masks)).total_test_error == math.inf
 
 
 def test_solutions_as_tables():
-    random, span = masked.random_masks(AR1(5, 0.5), 1.0, 0.1, 0.2, 3), masked.span_mask(AR1(5, 0.5), 1.0, 0.1, [3, 1])
+    random, span = (
+        masked.solve(RandomMasks(AR1(5, 0.5), 1.0, 0.1, 0.2, 3)),
+        masked.solve(SpanMask(AR1(5, 0.5), 1.0, 0.1, [3, 1])),
+    )
     for point, coordinates in ((random, range(5)), (span, [3, 1])):
         frame = point.to_frame()
         assert list(frame.coordinate) == list(coordinates)

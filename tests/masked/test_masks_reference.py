@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from tests.families import FINITE, REGULAR, D
 from theory import masked
-from theory.models import AR1, Blocks, Isotropic, MaskedRidge
+from theory.models import AR1, Blocks, Isotropic, MaskedRidge, RandomMasks
 
 # finite d, deterministic equivalents written out with dense matrices for every coordinate
 ALL_MASKS = [(0.15, 1, 1e-3, 0.902749), (0.5, 2, 0.1, 0.755026), (0.15, 0.5, 0.1, 0.943714)]
@@ -22,13 +22,15 @@ SETTINGS = [(0.3, 1, 0.6, 0.1), (0.15, 5, 1.3, 0.05), (0.7, 3, 2.0, 0.5)]  # mas
 
 @pytest.mark.parametrize(("rate", "alpha", "lam", "error"), ALL_MASKS)
 def test_infinitely_many_masks(rate, alpha, lam, error):
-    assert masked.random_masks(AR1(300, 0.6), alpha, lam, rate).mean_test_error == pytest.approx(error, abs=5.1e-7)
+    assert masked.solve(RandomMasks(AR1(300, 0.6), alpha, lam, rate)).mean_test_error == pytest.approx(
+        error, abs=5.1e-7
+    )
 
 
 @pytest.mark.parametrize(("rate", "alpha", "lam", "errors"), SOME_MASKS)
 def test_a_few_masks(rate, alpha, lam, errors):
     for n_masks, error in errors.items():
-        found = masked.random_masks(AR1(80, 0.6), alpha, lam, rate, n_masks).mean_test_error
+        found = masked.solve(RandomMasks(AR1(80, 0.6), alpha, lam, rate, n_masks)).mean_test_error
         assert found == pytest.approx(error, abs=5.1e-4 if error > 0.8 else 5.1e-5)
 
 
@@ -75,7 +77,7 @@ def by_hand(sigma, alpha, lam, rate, n_masks):
 @pytest.mark.parametrize(("rate", "n_masks", "alpha", "lam"), SETTINGS)
 def test_two_unknowns_replace_all_classes_and_one_inverse_all_coordinates(name, rate, n_masks, alpha, lam):
     covariance = FINITE[name]
-    found = masked.random_masks(covariance, alpha, lam, rate, n_masks)
+    found = masked.solve(RandomMasks(covariance, alpha, lam, rate, n_masks))
     test, train = by_hand(covariance.matrix, alpha, lam, rate, n_masks)
     np.testing.assert_allclose(found.test_error, test, rtol=1e-9)
     np.testing.assert_allclose(found.train_error, train, rtol=1e-9)
@@ -102,7 +104,7 @@ def test_all_masks_are_a_diagonal_ridge(name, rate, alpha, lam):
         return np.diag(Q @ (B + sigma * np.trace(sigma @ Q @ B @ Q) / (n * K**2) / (1 - m)) @ Q)
 
     own, noise = np.diag(Q), odds * np.diag(sigma)
-    found = masked.random_masks(FINITE[name], alpha, lam, rate)
+    found = masked.solve(RandomMasks(FINITE[name], alpha, lam, rate))
     np.testing.assert_allclose(found.test_error, equivalent(sigma + odds * delta) / own**2 - noise, rtol=1e-9)
     # 1/Q_kk minus the penalty lam |a|^2
     train = 1 / own - lam / (1 - rate) ** 2 * equivalent(np.eye(d)) / own**2 - noise
@@ -139,7 +141,7 @@ def scalar_twin(n_masks, alpha, lam, rate, digits=40):
 @pytest.mark.parametrize("lam", [1e-8, 1e-3, 0.1, 10.0])
 @pytest.mark.parametrize(("n_masks", "rate", "alpha"), [(1, 0.3, 0.7), (4, 0.25, 1.0), (7, 0.15, 1.0), (30, 0.15, 1.0)])
 def test_isotropic_errors_in_forty_digits(n_masks, rate, alpha, lam):
-    found = masked.random_masks(Isotropic(math.inf), alpha, lam, rate, n_masks)
+    found = masked.solve(RandomMasks(Isotropic(math.inf), alpha, lam, rate, n_masks))
     twin = float(scalar_twin(n_masks, alpha, lam, rate))
     assert found.test_error.shape == (1,)
     assert found.mean_test_error == pytest.approx(twin, rel=1e-9)
@@ -161,15 +163,18 @@ def test_one_equation_for_all_masks_in_forty_digits(rate, alpha, lam):
         m = mean(lambda y: (y * Q(y)) ** 2) / (alpha * K**2)
         c = mean(lambda y: y * (y + odds) * Q(y) ** 2) / (alpha * K**2) / (1 - m)
         error = mean(lambda y: ((1 + c) * y + odds) * Q(y) ** 2) / mean(Q) ** 2 - odds
-    found = masked.random_masks(covariance, alpha, lam, rate)
+    found = masked.solve(RandomMasks(covariance, alpha, lam, rate))
     assert found.mean_test_error == pytest.approx(float(error), rel=1e-10)
 
 
 @pytest.mark.parametrize("name", REGULAR)
 def test_without_masks_it_is_the_masked_regression_of_one_coordinate_at_a_time(name):
-    plain, none = masked.solve(MaskedRidge(REGULAR[name], 0.8, 0.05)), masked.random_masks(REGULAR[name], 0.8, 0.05, 0)
+    plain, none = (
+        masked.solve(MaskedRidge(REGULAR[name], 0.8, 0.05)),
+        masked.solve(RandomMasks(REGULAR[name], 0.8, 0.05, 0)),
+    )
     np.testing.assert_allclose(none.test_error, plain.test_error, rtol=1e-9)
     np.testing.assert_allclose(none.train_error, plain.train_error, rtol=1e-9)
     np.testing.assert_allclose(none.predictor, masked.predictor(MaskedRidge(REGULAR[name], 0.8, 0.05)), atol=1e-9)
-    few = masked.random_masks(REGULAR[name], 0.8, 0.05, 1e-8)
+    few = masked.solve(RandomMasks(REGULAR[name], 0.8, 0.05, 1e-8))
     np.testing.assert_allclose(few.test_error, plain.test_error, rtol=1e-5)

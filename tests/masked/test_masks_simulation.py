@@ -9,7 +9,7 @@ import pytest
 from simulate.core import Estimate, extrapolate, replicate_values, stream
 from simulate.masked import masks, sample
 from theory import masked
-from theory.models import AR1, RandomMasks, Scaled, SpanWindows, TwoLevel
+from theory.models import AR1, RandomMasks, Scaled, SpanMask, SpanWindows, TwoLevel
 
 LIMIT = AR1(np.inf, 0.6)
 SETTINGS = {"p=.3": (0.3, 2.0, 0.01), "p=.15": (0.15, 1.0, 0.05)}  # mask_rate, alpha, lam
@@ -154,7 +154,7 @@ def test_a_wrong_formula_would_be_seen(agrees):
     model = RandomMasks(LIMIT, alpha, lam, rate, 4)
     with pytest.raises(AssertionError, match="off by"):
         agrees(in_the_limit(model, 0), theory(model).mean_test_error * 1.05, resolves=0.05)
-    without_noise_rows = masked.random_masks(LIMIT, alpha, lam, rate).mean_test_error
+    without_noise_rows = masked.solve(RandomMasks(LIMIT, alpha, lam, rate)).mean_test_error
     with pytest.raises(AssertionError, match="off by"):
         agrees(in_the_limit(model, 0), without_noise_rows, resolves=0.08)
 
@@ -192,13 +192,13 @@ def test_spans(agrees, alpha, length):
     """At their own size, windows side by side."""
     d = 60
     model = SpanWindows(AR1(d, 0.8), alpha, 0.05, length, step=length)
-    exact = masked.span_windows(AR1(d, 0.8), alpha, 0.05, length, exact_size=True)[::length].mean()
+    exact = masked.solve(SpanWindows(AR1(d, 0.8), alpha, 0.05, length), exact_size=True).test_error[::length].mean()
     draws = np.array([masks.span_errors(model, d, stream(0, "span", alpha, length, r)).mean(1) for r in range(200)])
     agrees(Estimate.of(draws[:, 0]), exact, resolves=0.05, bias=0.5 / d * exact)
     if length == 12 and alpha == 2.0:
-        plain = masked.span_windows(AR1(d, 0.8), alpha, 0.05, length)[::length].mean()
+        plain = masked.solve(SpanWindows(AR1(d, 0.8), alpha, 0.05, length)).test_error[::length].mean()
         assert Estimate.of(draws[:, 0]).z(plain) < -8
-    kappa = masked.span_mask(AR1(d, 0.8), alpha, 0.05, range(24, 24 + length), exact_size=True).effective_ridge
+    kappa = masked.solve(SpanMask(AR1(d, 0.8), alpha, 0.05, range(24, 24 + length)), exact_size=True).effective_ridge
     agrees(
         Estimate.of(draws[:, 1]), exact * (0.05 / kappa) ** 2, resolves=0.15, bias=3.0 / d * exact * (0.05 / kappa) ** 2
     )

@@ -10,7 +10,7 @@ from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, sample
 from simulate.masked.outliers import _draw, symmetric_outlier, top_eigenvectors, top_outlier
 from theory.models import AR1, Blocks, Empirical, PointScales, Scaled, SpikedData, TwoLevel
-from theory.random_matrix import outlier, spike_outlier
+from theory.random_matrix import outlier
 
 INF = math.inf
 DELOCALIZED = [  # method, lam, strength, relative errors to be seen: eigenvalue, overlap, left overlap
@@ -32,7 +32,7 @@ def measured(method, lam, strength, d, replicates=200):
 @pytest.mark.parametrize(("method", "lam", "strength", "resolves"), DELOCALIZED)
 def test_delocalized_spike_in_two_level_noise(agrees, method, lam, strength, resolves):
     """From d = 100 and 200: the correction is 1/d."""
-    theory = spike_outlier(TwoLevel(INF), None, strength=strength, alpha=1.0, method=method, lam=lam)
+    theory = outlier(SpikedData(TwoLevel(INF), None, strength=strength, alpha=1.0, method=method, lam=lam))
     predictions = (theory.eigenvalue, theory.overlap, theory.left_overlap)
     small, large = (measured(method, lam, strength, d) for d in (100, 200))
     for one, two, predicted, relative in zip(small, large, predictions, resolves, strict=True):
@@ -52,7 +52,7 @@ def test_rows_that_stand_for_many_have_their_variance_along_the_spike(noise):
 
 def test_a_wrong_overlap_would_be_seen(agrees):
     small, large = (measured("ssr", 0.05, 2.5, d)[1] for d in (100, 200))
-    theory = spike_outlier(TwoLevel(INF), None, strength=2.5, alpha=1.0, lam=0.05)
+    theory = outlier(SpikedData(TwoLevel(INF), None, strength=2.5, alpha=1.0, lam=0.05))
     with pytest.raises(AssertionError, match="off by"):
         agrees(extrapolate(small, large), 1.15 * theory.overlap, resolves=0.2)
 
@@ -69,7 +69,7 @@ def test_localized_spike_in_dense_noise(agrees, method, lam):
     u = np.zeros(d)
     u[8::16] = 1 / math.sqrt(10)
     strength = 9.0
-    theory = spike_outlier(noise, u, strength=strength, alpha=alpha, method=method, lam=lam)
+    theory = outlier(SpikedData(noise, u, strength=strength, alpha=alpha, method=method, lam=lam))
     assert theory.detected
     data = SpikedData(noise, u, strength=strength, alpha=alpha, method=method, lam=lam)
     draws = np.array([top_outlier(data, d, stream(0, "localized", method, str(lam), r)) for r in range(150)])
@@ -82,7 +82,7 @@ def test_masked_regression_sees_what_no_pca_does(agrees):
     d, alpha, strength = 240, 2.0, 4.0
     pairs, tens = Blocks(d // 2, 2, 0.95).matrix, Blocks(d // 2, 10, 0.5).matrix
     noise = Empirical(np.block([[pairs, np.zeros((d // 2, d // 2))], [np.zeros((d // 2, d // 2)), tens]]))
-    theory = spike_outlier(noise, None, strength=strength, alpha=alpha, lam=0.01)
+    theory = outlier(SpikedData(noise, None, strength=strength, alpha=alpha, lam=0.01))
     draws = {
         method: np.array([top_outlier(data, d, stream(0, "pairs", method, r)) for r in range(60)])
         for method in ("ssr", "pca", "correlation_pca")
@@ -92,7 +92,7 @@ def test_masked_regression_sees_what_no_pca_does(agrees):
     agrees(Estimate.of(draws["ssr"][:, 1]), theory.overlap, resolves=0.25, bias=4 / d)
     assert theory.overlap > 0.6
     for method in ("pca", "correlation_pca"):
-        assert not spike_outlier(noise, None, strength=strength, alpha=alpha, method=method).detected
+        assert not outlier(SpikedData(noise, None, strength=strength, alpha=alpha, method=method)).detected
         assert draws[method][:, 1].mean() < 0.25
 
 
@@ -130,7 +130,7 @@ def test_a_direction_of_finite_d_changes_the_scales(agrees):
 
 def test_below_the_threshold_nothing_is_left():
     """PCA of two-level noise at strength 2.5 < 3.89: an overlap of order 1/d, a top eigenvalue at the edge."""
-    theory = spike_outlier(TwoLevel(INF), None, strength=2.5, alpha=1.0, method="pca")
+    theory = outlier(SpikedData(TwoLevel(INF), None, strength=2.5, alpha=1.0, method="pca"))
     small, large = (measured("pca", None, 2.5, d) for d in (100, 200))
     assert small[1].mean > large[1].mean + 2 * large[1].stderr
     assert large[1].mean < 0.08

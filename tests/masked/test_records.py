@@ -15,7 +15,7 @@ from simulate.masked import (
     sample,
     teacher_student_error,
 )
-from simulate.masked.masks import random_masks_test_error, span_errors, span_test_error, span_train_error
+from simulate.masked.masks import coordinate_errors, span_errors
 from theory import masked, random_matrix
 from theory.models import (
     AR1,
@@ -30,7 +30,6 @@ from theory.models import (
     TeacherStudent,
     TwoLevel,
 )
-from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_threshold, symmetric_part_outlier
 
 SIGMA = AR1(12, 0.6)
 RECORDS = {
@@ -48,20 +47,17 @@ def test_solve_is_the_short_form_of_every_record():
     for record, short in (
         (RECORDS["MaskedRegression"], masked.ridgeless(SIGMA, 2.0)),
         (RECORDS["MaskedRegression"], masked.ridgeless(MaskedRegression(SIGMA, 2.0))),
-        (RECORDS["RandomMasks"], masked.random_masks(SIGMA, 2.0, 0.1, 0.2, 3)),
-        (RECORDS["SpanMask"], masked.span_mask(SIGMA, 2.0, 0.1, range(4, 6))),
         (RECORDS["TeacherStudent"], masked.teacher_student(RECORDS["TeacherStudent"])),
     ):
         solved = masked.solve(record)
         assert type(solved) is type(short)
         assert np.array_equal(solved.test_error, short.test_error)
         assert solved.converged
-    windows = masked.solve(RECORDS["SpanWindows"], exact_size=True)
-    assert np.array_equal(windows.test_error, masked.span_windows(SIGMA, 2.0, 0.1, 2, exact_size=True))
+    windows = masked.solve(RECORDS["SpanWindows"])
     assert windows.mean_test_error == windows.test_error.mean()
     assert windows.to_frame()["start"].tolist() == list(range(11))
     every_third = masked.solve(replace(RECORDS["SpanWindows"], step=3))
-    assert np.array_equal(every_third.test_error, masked.span_windows(SIGMA, 2.0, 0.1, 2)[::3])
+    assert np.array_equal(every_third.test_error, windows.test_error[::3])
     assert every_third.to_frame()["start"].tolist() == [0, 3, 6, 9]
     assert masked.optimal_ridge(MaskedRegression(SIGMA, 2.0)).lam == masked.optimal_ridge(SIGMA, 2.0).lam
 
@@ -80,10 +76,10 @@ def test_simulation_measures_every_record_by_one_name():
             continue
         assert 0 < mean_train_error(record, 12, stream(0)) < mean_test_error(record, 12, stream(0))
     masks, span, windows = (RECORDS[name] for name in ("RandomMasks", "SpanMask", "SpanWindows"))
-    assert mean_test_error(masks, 12, stream(0)) == random_masks_test_error(masks, 12, stream(0))
+    assert mean_test_error(masks, 12, stream(0)) == coordinate_errors(masks, 12, stream(0))[0].mean()
     assert coordinate_test_errors(masks, 12, stream(0)).mean() == mean_test_error(masks, 12, stream(0))
-    assert mean_test_error(windows, 12, stream(0)) == span_test_error(windows, 12, stream(0))
-    assert mean_train_error(windows, 12, stream(0)) == span_train_error(windows, 12, stream(0))
+    both = (mean_test_error(windows, 12, stream(0)), mean_train_error(windows, 12, stream(0)))
+    assert both == tuple(span_errors(windows, 12, stream(0)).mean(axis=1))
     assert mean_test_error(span, 12, stream(0)) == span_errors(windows, 12, stream(0))[0, 4]
     assert covariance_eigenvalues(masks, 12, stream(0)).shape == (12,)
 
@@ -156,25 +152,13 @@ def test_terms_for_each_unknown():
 
 
 @pytest.mark.parametrize(("method", "lam"), [("ssr", 0.1), ("pca", None), ("correlation_pca", None)])
-def test_spikes_by_record_are_those_by_arguments(method, lam):
+def test_a_threshold_does_not_ask_for_the_strength(method, lam):
     u = np.zeros(40)
     u[:5] = 1 / math.sqrt(5)
     for noise, direction in ((TwoLevel(math.inf), None), (TwoLevel(40), u)):
         data = SpikedData(noise, direction, strength=5.0, alpha=2.0, method=method, lam=lam)
-        short = spike_outlier(noise, direction, strength=5.0, alpha=2.0, method=method, lam=lam)
-        found = random_matrix.outlier(data)
-        assert (found.eigenvalue, found.overlap, found.threshold) == (short.eigenvalue, short.overlap, short.threshold)
-        critical = spike_threshold(noise, direction, alpha=2.0, method=method, lam=lam).value
-        assert random_matrix.threshold(data).value == critical
-        assert random_matrix.threshold(replace(data, strength=None)).value == critical
-    if method == "ssr":
-        for strength in (None, 2.5):
-            best = random_matrix.optimal_ridge(SpikedData(TwoLevel(math.inf), strength=strength, alpha=2.0))
-            short = optimal_spike_ridge(TwoLevel(math.inf), None, alpha=2.0, strength=strength)
-            assert (best.lam, best.value, best.objective) == (short.lam, short.value, short.objective)
-        part = random_matrix.symmetric_outlier(SpikedData(TwoLevel(math.inf), strength=6.0, alpha=1.0, lam=1.0))
-        short = symmetric_part_outlier(TwoLevel(math.inf), None, strength=6.0, alpha=1.0, lam=1.0)
-        assert part.eigenvalue == short.eigenvalue
+        critical = random_matrix.threshold(replace(data, strength=None)).value
+        assert random_matrix.threshold(data).value == random_matrix.outlier(data).threshold == critical
 
 
 @pytest.mark.parametrize(

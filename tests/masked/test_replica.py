@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.families import FINITE, LIMITS, REGULAR, SINGULAR, D
+from tests.masked import high_precision
 from theory import ConvergenceError, masked
-from theory.masked import high_precision
 from theory.models import AR1, Blocks, GOEPrecision, Isotropic, MaskedRidge, PowerLaw, TwoLevel
 
 INF = math.inf

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.masked import high_precision
 from theory import masked
-from theory.masked import high_precision
 from theory.models import (
     AR1,
     EqualScales,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.families import FINITE, LIMITS
+from tests.masked import high_precision
 from theory import masked
-from theory.masked import high_precision
 from theory.models import AR1, Isotropic, MaskedRidge, TeacherStudent
 from theory.random_matrix import effective_ridge
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from theory import glm, masked
-from theory.models import AR1, MaskedRidge, SpanMask, TeacherStudent, ridge_per_sample, ridge_per_unknown
+from theory.models import (
+    AR1,
+    GaussianCovariateModel,
+    MaskedRidge,
+    SpanMask,
+    TeacherStudent,
+    ridge_per_sample,
+    ridge_per_unknown,
+)
 from theory.models.conventions import samples_per_unknown
 
 
@@ -51,7 +59,7 @@ def test_a_record_of_one_subject_is_one_of_the_other_at_its_ridge_per_unknown(al
     # the isotropic teacher has weight in all modes alike: w*.w* = d for fields divided by sqrt(d)
     basis = record.covariance.eigenvectors
     teacher = math.sqrt(power) * basis @ np.ones(d)
-    same = glm.covariate_model(
+    same = GaussianCovariateModel.from_blocks(
         record.covariance.matrix,
         record.covariance.matrix,
         record.covariance.matrix,

@@ -16,7 +16,7 @@ from simulate.potts import pseudo_likelihood, sample
 from theory import glm, masked, potts, random_matrix, topics
 from theory.core.results import Result
 from theory.glm import classification
-from theory.models import AR1, MaskedRidge, PottsModel, SpikedData
+from theory.models import AR1, MaskedRidge, PottsModel, RandomMasks, SpanMask, SpikedData, TeacherMixture
 
 EVIDENCE = ["residual", "iterations", "converged"]
 INTERNAL = {"Minimum", "Point"}  # what a minimizer and the equations of random masks tell the functions beside them
@@ -57,9 +57,9 @@ MADE = {
     "masked.replica": lambda: masked.replica(MaskedRidge(CHAIN, alpha=2.0, lam=0.1)),
     "masked.optimal_ridge": lambda: masked.optimal_ridge(CHAIN, alpha=2.0),
     "masked.peak_height": lambda: masked.peak_height(CHAIN, 1e-6),
-    "masked.random_masks": lambda: masked.random_masks(CHAIN, 2.0, 0.1, 0.2),
+    "masked.solve of random masks": lambda: masked.solve(RandomMasks(CHAIN, 2.0, 0.1, 0.2)),
     "masked.mask_curve": lambda: masked.mask_curve(CHAIN, [1.0, 2.0], 0.1, [0.1, 0.2]),
-    "masked.span_mask": lambda: masked.span_mask(CHAIN, 2.0, 0.1, range(3, 9)),
+    "masked.solve of a span": lambda: masked.solve(SpanMask(CHAIN, 2.0, 0.1, range(3, 9))),
     "random_matrix.effective_ridge": lambda: random_matrix.effective_ridge(CHAIN, 2.0, 0.1),
     "random_matrix.covariance_law": lambda: random_matrix.covariance_law(CHAIN, 2.0),
     "random_matrix.threshold": lambda: random_matrix.threshold(SPIKE),
@@ -70,7 +70,7 @@ MADE = {
     "glm.solve": lambda: glm.solve(MIXTURE),
     "glm.learning_curve": lambda: glm.learning_curve(MIXTURE, alphas=[0.5, 1.0]),
     "glm.bayes_optimal_sign": lambda: glm.bayes_optimal_sign(2.0),
-    "glm.fairness_table": lambda: glm.fairness_table(glm.solve(glm.teacher_mixture(0.3, alpha=2.0, lam=0.1))),
+    "glm.fairness_table": lambda: glm.fairness_table(glm.solve(TeacherMixture(group_fraction=0.3, alpha=2.0, lam=0.1))),
     "classification.optimal_ridge": lambda: classification.optimal_ridge(MIXTURE, bounds=(0.05, 0.5)),
     "classification.star_floors": lambda: classification.star_floors(3, 0.3),
     "potts.enumerate_states": lambda: potts.enumerate_states(PAIRS),

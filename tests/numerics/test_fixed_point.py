@@ -175,14 +175,52 @@ def test_error_survives_a_process_boundary():
     assert copy.solution.iterations == 7
 
 
-def test_verified_and_with_value():
+def test_verified():
     good = Solution(1.0, "converged", 1e-14, 1e-12, 3)
     assert verified(good, "toy", check=True) is good
-    assert good.with_value("one") == Solution("one", "converged", 1e-14, 1e-12, 3)
     bad = Solution(1.0, "max_iter", 1e-2, 1e-12, 3)
     assert verified(bad, "toy", check=False) is bad
     with pytest.raises(ConvergenceError, match="toy: max_iter after 3"):
         verified(bad, "toy", check=True)
+
+
+@pytest.mark.parametrize(
+    ("residual", "options", "status"),
+    [
+        (1e-12, {}, "converged"),
+        (1e-12, {"otherwise": "unverified"}, "converged"),
+        (1e-12, {"admissible": False}, "inadmissible"),
+        (2e-12, {}, "max_iter"),
+        (2e-12, {"admissible": False}, "max_iter"),
+        (2e-12, {"otherwise": "unverified"}, "unverified"),
+        (np.inf, {}, "diverged"),
+        (np.nan, {}, "diverged"),
+        (np.nan, {"otherwise": "max_iter"}, "max_iter"),
+    ],
+)
+def test_a_residual_gives_a_solution_its_status(residual, options, status):
+    assert Solution.judged(1.0, residual, 1e-12, 3, **options).status == status
+
+
+def test_a_solution_is_returned_or_refused_by_its_residual():
+    assert Solution.verified(2.0, 1e-12, 1e-12, 3, what="toy") == Solution(2.0, "converged", 1e-12, 1e-12, 3)
+    with pytest.raises(
+        ConvergenceError, match=r"^toy: unverified, residual nan against tol 1e-12; take another$"
+    ) as error:
+        Solution.verified(2.0, np.nan, 1e-12, what="toy", advice="take another")
+    assert (error.value.solution.value, error.value.solution.iterations) == (2.0, 0)
+    with pytest.raises(
+        ConvergenceError, match=r"^toy: max_iter after 3 iterations, residual 0\.01 against tol 1e-12; more"
+    ):
+        Solution.verified(2.0, 1e-2, 1e-12, 3, what="toy", otherwise="max_iter")
+    unchecked = Solution.verified(2.0, 1e-2, 1e-12, 3, what="toy", check=False)
+    assert unchecked == Solution(2.0, "unverified", 1e-2, 1e-12, 3)
+
+
+def test_an_error_is_made_of_a_value_and_its_evidence():
+    error = ConvergenceError.of("toy", 2.0, np.inf, 0.0, None, status="diverged", advice="take another")
+    assert str(error) == "toy: diverged after 0 iterations, residual inf against tol 0; take another"
+    assert error.solution == Solution(2.0, "diverged", np.inf, 0.0, 0)
 
 
 @pytest.mark.parametrize("spoiled", [1.5, -1.0, np.nan])

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from tests.potts.test_contrasts import enumerated, random_model
 from theory import masked
-from theory.models import AR1, MaskedRidge, ridge_per_sample
+from theory.models import AR1, MaskedRidge, SpanMask, ridge_per_sample
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import ring_contrasts, ring_correlation
 from theory.potts.gaussian_equivalence import (
@@ -58,7 +58,7 @@ def test_a_site_is_a_span_of_contrasts(name, alpha, lam):
     population = {"ring": RING, "small": SMALL}[name]
     found = contrast_regression(population, alpha, lam)
     for i in range(0, population.n_sites, 3):
-        span = masked.span_mask(population.covariance, alpha, lam, [2 * i, 2 * i + 1], exact_size=True)
+        span = masked.solve(SpanMask(population.covariance, alpha, lam, [2 * i, 2 * i + 1]), exact_size=True)
         assert found.test_error[i] == pytest.approx(span.test_error.sum(), rel=1e-10)
         assert found.train_error[i] == pytest.approx(span.train_error.sum(), rel=1e-10)
         assert found.effective_ridge[i] == pytest.approx(span.effective_ridge, rel=1e-10)
@@ -126,7 +126,7 @@ def test_a_color_that_is_missing_at_one_site_only():
     found = contrast_regression(population, 1.5, 0.02)
     limits = [ridgeless_contrast_regression(population, alpha) for alpha in (0.4, 5.3 / 8, 5.7 / 8, 2.0)]
     for i in range(4):
-        span = masked.span_mask(population.covariance, 1.5, 0.02, [2 * i, 2 * i + 1], exact_size=True)
+        span = masked.solve(SpanMask(population.covariance, 1.5, 0.02, [2 * i, 2 * i + 1]), exact_size=True)
         assert found.test_error[i] == pytest.approx(span.test_error.sum(), rel=1e-9)
         for limit in limits:
             near = contrast_regression(population, limit.alpha, 1e-11)

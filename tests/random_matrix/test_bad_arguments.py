@@ -23,6 +23,7 @@ from theory.models import (
     Scaled,
     Spectrum,
     Spiked,
+    SpikedData,
     Toeplitz,
     TridiagonalPrecision,
     TwoLevel,
@@ -35,7 +36,8 @@ NOISE, MODEL = AR1(6, 0.5), MaskedRidge(AR1(math.inf, 0.5), 2.0, 0.1)
 TWO = PointScales([0.5, 1.5])
 UNIT = np.full(6, 1 / math.sqrt(6))
 LAW = random_matrix.covariance_law(AR1(math.inf, 0.5), 0.5)
-SPIKE = {"noise": NOISE, "direction": UNIT, "alpha": 2.0, "method": "ssr", "lam": 0.1}
+SPIKE = SpikedData(NOISE, UNIT, strength=3.0, alpha=2.0, lam=0.1)
+DELOCALIZED = SpikedData(TwoLevel(math.inf), strength=3.0, alpha=2.0)
 LATTICE = {"dimension": 2, "mass": 0.5, "d": 9}
 
 EXAMPLES = {
@@ -70,26 +72,20 @@ EXAMPLES = {
                 "scale": 1.0,
             },
         ),
-        Example(
-            random_matrix.tangent_step,
-            {"at": ridge_moments(SPECTRUM, np.ones(3)), "alpha": np.ones(3), "lam": np.ones(3), "kappa": np.ones(3)},
-        ),
         Example(random_matrix.ridge_moments, {"spectrum": SPECTRUM, "kappa": np.array([0.1, 1.0])}),
         Example(random_matrix.minor_moments, {"spectrum": NOISE.spectrum, "d": 6, "kappa": np.full(6, 0.3)}),
         Example(random_matrix.shrinkage, {"spectrum": SPECTRUM, "kappa": 0.1}),
         Example(random_matrix.covariance_law, {"covariance": NOISE, "alpha": 2.0}),
         Example(random_matrix.correlation_law, {"covariance": NOISE, "alpha": 2.0}),
         Example(random_matrix.predictor_law, {"model": MODEL}),
-        Example(random_matrix.predictor_density, {"model": MODEL, "grid": [0.0, 0.5]}),
-        Example(random_matrix.predictor_edges, {"model": MODEL}),
         Example(LAW.density, {"x": [0.0, 0.5]}),
         Example(LAW.cumulative, {"x": [0.0, 0.5]}),
         Example(LAW.quantiles, {"p": [0.0, 0.5]}),
         Example(LAW.positions, {"d": 5}),
         Example(LAW.stieltjes, {"z": [0.5 + 1j, 0.7]}),
         Example(LAW.mean, {"power": 2}),
-        Example(random_matrix.spike_threshold, SPIKE),
-        Example(random_matrix.spike_outlier, {**SPIKE, "strength": 3.0}),
+        Example(random_matrix.threshold, {"data": SPIKE}),
+        Example(random_matrix.outlier, {"data": SPIKE}),
         Example(
             random_matrix.spike_outliers,
             {
@@ -101,14 +97,8 @@ EXAMPLES = {
                 "side": "left",
             },
         ),
-        Example(
-            random_matrix.symmetric_part_outlier,
-            {"noise": TwoLevel(math.inf), "direction": None, "strength": 3.0, "alpha": 2.0, "lam": 0.1},
-        ),
-        Example(
-            random_matrix.optimal_spike_ridge,
-            {"noise": TwoLevel(math.inf), "direction": None, "alpha": 2.0, "strength": 3.0},
-        ),
+        Example(random_matrix.symmetric_outlier, {"data": dataclasses.replace(DELOCALIZED, lam=0.1)}),
+        Example(random_matrix.optimal_ridge, {"data": DELOCALIZED}),
         Example(masked.conditional_variances, {"covariance": NOISE}),
         Example(masked.ridgeless, {"covariance": NOISE, "alpha": 0.5}),
         Example(masked.peak_height, {"covariance": NOISE, "lam": 1e-6}),
@@ -152,9 +142,6 @@ def test_ten_thousand_wrong_arguments_are_refused_by_name(examples):
     assert_all_refused(examples, 10_000, seed=1)
 
 
-AT = ridge_moments(SPECTRUM, np.ones(3))
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -162,14 +149,6 @@ AT = ridge_moments(SPECTRUM, np.ones(3))
         (lambda: Empirical.from_data(np.array([[1e160, 1.0], [2.0, 3.0]])), "X must have entries from 1e-150 to"),
         (lambda: Empirical.from_data(np.array([[1e-160, 0.0], [0.0, 0.0]])), "X must have entries from 1e-150 to"),
         (lambda: Spiked(AR1(2, 0.5), [1.0, 1e300], 1.0), "directions must be unit vectors, got norms"),
-        (
-            lambda: random_matrix.tangent_step(dataclasses.replace(AT, df2=np.ones(2)), *[np.ones(3)] * 3),
-            "at must have arrays of the shape",
-        ),
-        (
-            lambda: random_matrix.tangent_step(dataclasses.replace(AT, left=object()), *[np.ones(3)] * 3),
-            "at.left must be an array of real numbers",
-        ),
     ],
 )
 def test_what_leaves_double_precision_is_refused_by_name(call, message):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from theory.models import AR1, Diagonal, Empirical, Isotropic, Scaled, TwoLevel
-from theory.random_matrix import effective_ridge, spike_outlier, spike_outliers, spike_threshold
+from theory.models import AR1, Diagonal, Empirical, Isotropic, Scaled, SpikedData, TwoLevel
+from theory.random_matrix import effective_ridge, outlier, spike_outliers, threshold
 
 INF = math.inf
 PCAS = ("pca", "correlation_pca", "diagonal_deleted_pca")
@@ -17,7 +17,7 @@ ALL = [("ssr", 0.05), ("ssr", 1.0), ("ssr", 0.0), *((method, None) for method in
     ("method", "lam", "expected"), [("ssr", 0.05, 0.6561), ("ssr", 1.0, 0.5807), ("pca", None, 0.0)]
 )
 def test_two_level_overlaps(method, lam, expected):
-    found = spike_outlier(TwoLevel(INF), None, strength=2.5, alpha=1.0, method=method, lam=lam)
+    found = outlier(SpikedData(TwoLevel(INF), None, strength=2.5, alpha=1.0, method=method, lam=lam))
     assert found.overlap == pytest.approx(expected, abs=5e-5)
     assert found.detected == (expected > 0)
 
@@ -30,7 +30,7 @@ def test_isotropic_closed_forms(alpha, strength, at_one):
     overlap = max(1 - gamma / strength**2, 0) / (1 + gamma / strength)
     x = (1 + strength) * (1 + gamma / strength)
     for method, lam in ALL:
-        found = spike_outlier(Isotropic(INF), None, strength=strength, alpha=alpha, method=method, lam=lam)
+        found = outlier(SpikedData(Isotropic(INF), None, strength=strength, alpha=alpha, method=method, lam=lam))
         assert found.overlap == pytest.approx(overlap, rel=1e-9, abs=1e-12)
         assert found.left_overlap == pytest.approx(overlap, rel=1e-9, abs=1e-12)
         assert found.residual < 1e-12
@@ -50,9 +50,9 @@ def test_isotropic_closed_forms(alpha, strength, at_one):
 def test_continuous_at_the_threshold(method, lam):
     """Eigenvalue to the edge with a square, overlap to 0 linearly; at it and below: the edge, 0, not detected."""
     noise = TwoLevel(INF)
-    critical = spike_threshold(noise, None, alpha=1.5, method=method, lam=lam)
+    critical = threshold(SpikedData(noise, None, alpha=1.5, method=method, lam=lam))
     at = {
-        step: spike_outlier(noise, None, strength=critical.value * (1 + step), alpha=1.5, method=method, lam=lam)
+        step: outlier(SpikedData(noise, None, strength=critical.value * (1 + step), alpha=1.5, method=method, lam=lam))
         for step in (-0.5, -1e-9, 0.0, 1e-8, 1e-4, 2e-4)
     }
     for step in (-0.5, -1e-9, 0.0):
@@ -74,7 +74,7 @@ def test_position_is_the_top_of_the_deterministic_matrix(method, lam):
     noise = Scaled(AR1(d, 0.5), rng.uniform(0.7, 1.3, d))
     u = np.zeros(d)
     u[::10] = 1 / math.sqrt(6)
-    found = spike_outlier(noise, u, strength=strength, alpha=alpha, method=method, lam=lam)
+    found = outlier(SpikedData(noise, u, strength=strength, alpha=alpha, method=method, lam=lam))
     assert found.detected
     sigma = noise.matrix + strength * np.outer(u, u)
     shift, scale = 0.0, np.ones(d)
@@ -97,7 +97,7 @@ def test_dense_and_commuting_paths_agree(method, lam):
     u = np.where(np.arange(40) % 4 == 1, 1 / math.sqrt(10), 0)
     for direction in (u, None):
         plain, dense = (
-            spike_outlier(noise, direction, strength=4.0, alpha=1.3, method=method, lam=lam)
+            outlier(SpikedData(noise, direction, strength=4.0, alpha=1.3, method=method, lam=lam))
             for noise in (Diagonal(variances), Empirical(np.diag(variances)))
         )
         assert dense.detected
@@ -124,7 +124,7 @@ def test_spikes_that_are_not_orthogonal_are_one_matrix():
     """Two copies of one direction are one spike of the summed strength; a basis of a plane can be turned."""
     noise, rng = Diagonal(np.linspace(0.5, 2, 50)), np.random.default_rng(2)
     u, v = np.linalg.qr(rng.standard_normal((50, 2)))[0].T
-    single = spike_outlier(noise, u, strength=6.0, alpha=2.0, lam=0.2)
+    single = outlier(SpikedData(noise, u, strength=6.0, alpha=2.0, lam=0.2))
     double = spike_outliers(noise, np.array([u, u]), strengths=[2.0, 4.0], alpha=2.0, lam=0.2)
     assert double.detected == 1
     assert double.eigenvalues[0] == pytest.approx(single.eigenvalue, rel=1e-10)
@@ -146,7 +146,7 @@ def test_no_outliers_is_an_empty_record():
 
 def test_strong_spikes_are_found_whole():
     for method, lam in ALL:
-        found = spike_outlier(TwoLevel(INF), None, strength=1e8, alpha=1.0, method=method, lam=lam)
+        found = outlier(SpikedData(TwoLevel(INF), None, strength=1e8, alpha=1.0, method=method, lam=lam))
         assert found.detected
         assert found.overlap == pytest.approx(1, abs=1e-6)
 
@@ -154,4 +154,4 @@ def test_strong_spikes_are_found_whole():
 @pytest.mark.parametrize("strength", [0.0, -1.0, math.nan, [1.0, 2.0]])
 def test_bad_strength(strength):
     with pytest.raises(ValueError, match="strength"):
-        spike_outlier(Isotropic(10), np.eye(10)[0], strength=strength, alpha=1.0, lam=0.1)
+        outlier(SpikedData(Isotropic(10), np.eye(10)[0], strength=strength, alpha=1.0, lam=0.1))

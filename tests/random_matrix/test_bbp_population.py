@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from theory.models import AR1, Blocks, Diagonal, Isotropic, TwoLevel
-from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_outliers, spike_threshold
+from theory.models import AR1, Blocks, Diagonal, Isotropic, SpikedData, TwoLevel
+from theory.random_matrix import optimal_ridge, outlier, spike_outliers, threshold
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import spiked_noise
 
@@ -77,7 +77,7 @@ def test_both_sides_of_the_eigenvectors_differ():
 def test_one_spike_in_noise_of_several_levels(method, lam):
     """The outlier right of everything, with the scales of heteroscedastic noise."""
     noise, u = Diagonal([0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 1.5, 0.7]), unit([2.0, 1.0, -1.0, 1.5, 1.0, -1.0, 0.5, 2.0], 8)
-    found = spike_outlier(noise, u, strength=20.0, alpha=MANY, method=method, lam=lam)
+    found = outlier(SpikedData(noise, u, strength=20.0, alpha=MANY, method=method, lam=lam))
     values, right, left = population(noise, u[None], np.array([20.0]), method, lam)
     assert found.detected
     assert found.eigenvalue == pytest.approx(values[-1], abs=1e-6)
@@ -90,34 +90,34 @@ def test_the_bracket_certifies_the_best_ridge(strength):
     """Both its ends are ridges that are worse, one step of the grid apart from the best on either side."""
     u = np.zeros(1000)
     u[[0, 1, -1, -2]] = 0.5
-    best = optimal_spike_ridge(TwoLevel(1000), u, alpha=1.0, strength=strength)
+    best = optimal_ridge(SpikedData(TwoLevel(1000), u, alpha=1.0, strength=strength))
     assert 0 < best.bracket[0] < best.lam < best.bracket[1] < math.inf
     assert best.bracket[1] / best.bracket[0] == pytest.approx(10 ** (20 / 22), rel=1e-9)
     assert best.iterations == best.evaluations > 25  # those of the grid, and those that refine
     for lam in best.bracket:
         if strength is None:
-            assert spike_threshold(TwoLevel(1000), u, alpha=1.0, lam=lam).value > best.value
+            assert threshold(SpikedData(TwoLevel(1000), u, alpha=1.0, lam=lam)).value > best.value
         else:
-            assert spike_outlier(TwoLevel(1000), u, strength=strength, alpha=1.0, lam=lam).overlap < best.value
+            assert outlier(SpikedData(TwoLevel(1000), u, strength=strength, alpha=1.0, lam=lam)).overlap < best.value
 
 
 def test_the_bracket_at_an_end():
-    best = optimal_spike_ridge(TwoLevel(math.inf), None, alpha=2.0)
+    best = optimal_ridge(SpikedData(TwoLevel(math.inf), None, alpha=2.0))
     scale = TwoLevel(math.inf).spectrum.mean(TwoLevel(math.inf).spectrum.eigenvalues)
     assert best.lam == best.bracket[0] == 0
     assert best.bracket[1] == pytest.approx(1e-5 * scale)
-    assert spike_threshold(TwoLevel(math.inf), None, alpha=2.0, lam=best.bracket[1]).value >= best.value
+    assert threshold(SpikedData(TwoLevel(math.inf), None, alpha=2.0, lam=best.bracket[1])).value >= best.value
 
 
 @pytest.mark.parametrize("strength", [None, 3.0])
 @pytest.mark.parametrize("noise", [Isotropic(math.inf), AR1(math.inf, 0.5), Blocks(math.inf, 4, 0.3)])
 def test_where_every_ridge_is_alike_rounding_chooses_none(noise, strength):
     """Regression in stationary noise sees a spike like PCA, whatever the ridge: the least one is returned."""
-    best = optimal_spike_ridge(noise, None, alpha=2.0, strength=strength)
+    best = optimal_ridge(SpikedData(noise, None, alpha=2.0, strength=strength))
     if strength is None:
-        pca = spike_threshold(noise, None, alpha=2.0, method="pca").value
+        pca = threshold(SpikedData(noise, None, alpha=2.0, method="pca")).value
     else:
-        pca = spike_outlier(noise, None, strength=strength, alpha=2.0, method="pca").overlap
+        pca = outlier(SpikedData(noise, None, strength=strength, alpha=2.0, method="pca")).overlap
     assert best.value == pytest.approx(pca, rel=1e-9)
     assert (best.lam, best.evaluations, best.residual) == (0.0, 25, 0.0)
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from simulate import masked as measured
 from simulate.core import Estimate, stream
-from simulate.masked import symmetric_outlier
 from theory.models import AR1, Blocks, Isotropic, SpikedData, TwoLevel
-from theory.random_matrix import spike_outlier, spike_outliers, symmetric_part_outlier
+from theory.random_matrix import outlier, spike_outliers, symmetric_outlier
 
 INF = math.inf
 
@@ -51,8 +51,8 @@ def test_masked_predictor_has_negative_outliers():
 @pytest.mark.parametrize("strength", [0.7, 1.5, 4.0])
 def test_symmetric_part_is_the_predictor_where_coordinates_are_alike(strength, alpha):
     for noise in (Isotropic(INF), Blocks(INF, 4, 0.3)):
-        plain = spike_outlier(noise, None, strength=strength, alpha=alpha, lam=0.1)
-        symmetric = symmetric_part_outlier(noise, None, strength=strength, alpha=alpha, lam=0.1)
+        plain = outlier(SpikedData(noise, None, strength=strength, alpha=alpha, lam=0.1))
+        symmetric = symmetric_outlier(SpikedData(noise, None, strength=strength, alpha=alpha, lam=0.1))
         assert symmetric.detected == plain.detected
         assert symmetric.edge == pytest.approx(plain.edge, abs=1e-8)
         assert symmetric.eigenvalue == pytest.approx(plain.eigenvalue, abs=1e-8)
@@ -63,10 +63,12 @@ def test_symmetric_part_is_the_predictor_where_coordinates_are_alike(strength, a
 def test_symmetric_part_measured(agrees, strength, lam):
     """Two-level noise: at lam = 1 the spike stands out, at lam = .05 the asymmetry of the noise rows hides it."""
     d = 240
-    theory = symmetric_part_outlier(TwoLevel(INF), None, strength=strength, alpha=1.0, lam=lam)
-    assert theory.detected == (lam == 1.0)
     data = SpikedData(TwoLevel(INF), strength=strength, alpha=1.0, lam=lam)
-    draws = np.array([symmetric_outlier(data, d, stream(0, "symmetric", strength, lam, r)) for r in range(120)])
+    theory = symmetric_outlier(data)
+    assert theory.detected == (lam == 1.0)
+    draws = np.array(
+        [measured.symmetric_outlier(data, d, stream(0, "symmetric", strength, lam, r)) for r in range(120)]
+    )
     # relative bias: 2/d of an outlier, d^(-2/3) of an edge
     bias = (2 / d if theory.detected else d ** (-2 / 3)) * theory.eigenvalue
     agrees(Estimate.of(draws[:, 0]), theory.eigenvalue, resolves=0.1, bias=bias)
@@ -78,6 +80,6 @@ def test_symmetric_part_measured(agrees, strength, lam):
 
 def test_symmetric_part_refuses_what_it_cannot():
     with pytest.raises(ValueError, match="symmetric part"):
-        symmetric_part_outlier(AR1(20, 0.5), shared(20, 3), strength=2.0, alpha=1.0, lam=0.1)
+        symmetric_outlier(SpikedData(AR1(20, 0.5), shared(20, 3), strength=2.0, alpha=1.0, lam=0.1))
     with pytest.raises(ValueError, match="lam must lie in"):
-        symmetric_part_outlier(TwoLevel(INF), None, strength=2.0, alpha=1.0, lam=0.0)
+        symmetric_outlier(SpikedData(TwoLevel(INF), None, strength=2.0, alpha=1.0, lam=0.0))

@@ -6,15 +6,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from theory.models import AR1, Blocks, Diagonal, Empirical, GaussianFreeField, Isotropic, Scaled, TwoLevel
-from theory.random_matrix import optimal_spike_ridge, spike_threshold
+from theory import random_matrix
+from theory.models import AR1, Blocks, Diagonal, Empirical, GaussianFreeField, Isotropic, Scaled, SpikedData, TwoLevel
+from theory.random_matrix import optimal_ridge
 
 INF = math.inf
 PCAS = ("pca", "correlation_pca", "diagonal_deleted_pca")
 
 
 def threshold(noise, direction=None, alpha=1.0, method="ssr", lam=None):
-    found = spike_threshold(noise, direction, alpha=alpha, method=method, lam=lam)
+    found = random_matrix.threshold(SpikedData(noise, direction, alpha=alpha, method=method, lam=lam))
     assert found.converged
     assert found.residual < 1e-9
     return float(found)
@@ -130,7 +131,7 @@ def test_high_precision_twin(lam):
         )
         D = lambda x: kappa / lam / (x + kappa)  # noqa: E731
         G = lambda x, K, nu: 1 / (D(x) * x / K + lam * D(x) - nu)  # noqa: E731
-        start = spike_threshold(TwoLevel(INF), None, alpha=alpha, lam=lam)
+        start = random_matrix.threshold(SpikedData(TwoLevel(INF), None, alpha=alpha, lam=lam))
         K, nu = mpmath.findroot(
             lambda K, nu: [
                 K - 1 - mean(lambda x: D(x) * x * G(x, K, nu)) / alpha,
@@ -193,7 +194,7 @@ def test_strong_ridge_is_diagonal_deleted_pca():
 def test_masked_regression_beats_both_on_few_quiet_coordinates():
     """Two-level noise, a spike on 3 coordinates of low variance: correlations saturate, variances drown."""
     noise, u = TwoLevel(1000), spread(1000, range(3))
-    ssr = optimal_spike_ridge(noise, u, alpha=1.0)
+    ssr = optimal_ridge(SpikedData(noise, u, alpha=1.0))
     assert ssr.value == pytest.approx(threshold(noise, u, lam=0), rel=1e-9)
     assert ssr.lam == 0
     others = [threshold(noise, u, method=method) for method in PCAS]
@@ -220,11 +221,11 @@ def test_masked_regression_beats_every_pca_at_equal_variances(alpha, ssr, pca):
 def test_best_ridge_may_lie_inside():
     u = np.zeros(1000)
     u[[0, 1, -1, -2]] = 0.5
-    best = optimal_spike_ridge(TwoLevel(1000), u, alpha=1.0)
+    best = optimal_ridge(SpikedData(TwoLevel(1000), u, alpha=1.0))
     assert 1e-3 < best.lam < 0.02
     for factor in (0.9, 1.1):
         assert threshold(TwoLevel(1000), u, lam=factor * best.lam) > best.value
-    overlap = optimal_spike_ridge(TwoLevel(INF), None, alpha=2.0, strength=2.5)
+    overlap = optimal_ridge(SpikedData(TwoLevel(INF), None, alpha=2.0, strength=2.5))
     assert (overlap.lam, overlap.objective) == (0.0, "overlap")
     assert overlap.value == pytest.approx(0.8056, abs=1e-4)
 
@@ -250,4 +251,4 @@ def test_bad_input(changes, message):
     arguments |= changes
     noise, direction = arguments.pop("noise"), arguments.pop("direction")
     with pytest.raises(ValueError, match=message):
-        spike_threshold(noise, direction, **arguments)
+        random_matrix.threshold(SpikedData(noise, direction, **arguments))

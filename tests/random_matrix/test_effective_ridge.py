@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.families import FINITE, LIMITS, REGULAR, SINGULAR
+from tests.masked import high_precision
 from theory import ConvergenceError, random_matrix
-from theory.masked import high_precision
 from theory.models import AR1, Diagonal, Empirical, Isotropic, PowerLaw, Wishart
 from theory.random_matrix import (
     RidgeMoments,

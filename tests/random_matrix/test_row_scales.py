@@ -51,8 +51,8 @@ def test_one_scale_is_the_law_of_gaussian_rows_by_another_route():
         np.testing.assert_allclose(two.masses, one.masses, rtol=1e-9)
     model = MaskedRidge(AR1(8, 0.5), 2.0, 0.1)
     np.testing.assert_allclose(
-        random_matrix.predictor_edges(MaskedRidge(AR1(8, 0.5), 2.0, 0.1, nearly)),
-        random_matrix.predictor_edges(model),
+        random_matrix.predictor_law(MaskedRidge(AR1(8, 0.5), 2.0, 0.1, nearly)).edges,
+        random_matrix.predictor_law(model).edges,
         rtol=1e-9,
     )
     for method, lam in (("ssr", 0.05), ("ssr", 0.0), ("pca", None), ("correlation_pca", None)):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.random_matrix import high_precision
 from theory.models import (
     AR1,
     Diagonal,
@@ -18,8 +19,8 @@ from theory.models import (
     TwoLevel,
     Wishart,
 )
-from theory.random_matrix import correlation_law, covariance_law, predictor_density, predictor_edges, predictor_law
-from theory.random_matrix.spectral import build, high_precision
+from theory.random_matrix import correlation_law, covariance_law, predictor_law
+from theory.random_matrix.spectral import build
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, masked_predictor
 from theory.random_matrix.spectral.equation import resolvent
 
@@ -180,8 +181,8 @@ def test_permutation_of_coordinates():
     second = predictor_law(MaskedRidge(Diagonal(variances[::-1]), 0.7, 0.1))
     np.testing.assert_allclose(second.edges, first.edges, rtol=1e-9)
     # AR(1) is the same read backwards
-    first = predictor_edges(MaskedRidge(Scaled(matrix, scales), 2.0, 0.1))
-    second = predictor_edges(MaskedRidge(Scaled(matrix, scales[::-1]), 2.0, 0.1))
+    first = predictor_law(MaskedRidge(Scaled(matrix, scales), 2.0, 0.1)).edges
+    second = predictor_law(MaskedRidge(Scaled(matrix, scales[::-1]), 2.0, 0.1)).edges
     np.testing.assert_allclose(second, first, rtol=1e-8)
 
 
@@ -201,9 +202,6 @@ def test_every_returned_root_is_physical():
 def test_public_names():
     model = MaskedRidge(AR1(math.inf, 0.7), 2.0, 0.1)
     law = predictor_law(model)
-    grid = np.linspace(-2, 1, 7)
-    np.testing.assert_array_equal(predictor_density(model, grid), law.density(grid))
-    np.testing.assert_array_equal(predictor_edges(model), law.edges)
     assert np.all(np.diff(law.positions(50)) > 0)
     frame = law.to_frame()
     assert frame["mass"].sum() == pytest.approx(1)

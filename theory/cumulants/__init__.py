@@ -2,7 +2,7 @@
 
 from theory.cumulants.likelihood_ratio import LikelihoodRatioNorm, likelihood_ratio_norm
 from theory.cumulants.low_degree import LowDegreeNorm, low_degree_norm
-from theory.cumulants.norm_test import NormTest, norm_test, norm_test_samples
+from theory.cumulants.norm_statistic import NormTest, norm_test, norm_test_samples
 from theory.cumulants.oracle import oracle_accuracy
 from theory.cumulants.overlap import overlap_function
 from theory.cumulants.threshold import (

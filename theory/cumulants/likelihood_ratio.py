@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 from theory.core.results import Result
 from theory.cumulants.overlap import log_overlap
 from theory.models import SpikedCumulant
-from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
+from theory.numerics import Solution, graded_edges, panelled_legendre
 
 LARGEST_SUM = 10**6  # terms of the binomial sum, which takes a second or two then
 LARGEST_DIMENSION = 10**12  # largest dimension of the integral over the sphere
@@ -99,9 +99,8 @@ def _integral_over_sphere(model: SpikedCumulant, n: float) -> LikelihoodRatioNor
     small = math.isfinite(excess)
     gap = abs(rough - excess) / max(size, SMALLEST_EXCESS) if small else abs(log_rough / log_norm - 1)
     residual = max(gap, abs(mass - 1))
-    if not residual <= TOL:
-        solution = Solution(log_norm, "unverified", residual, TOL, len(edges))
-        raise ConvergenceError("likelihood_ratio_norm", solution, "two quadratures differ: take a smaller n or d")
+    what, advice = "likelihood_ratio_norm", "two quadratures differ: take a smaller n or d"
+    Solution.verified(log_norm, residual, TOL, len(edges), what=what, advice=advice)
     return LikelihoodRatioNorm(log_norm, excess, residual=residual)
 
 

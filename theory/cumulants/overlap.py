@@ -1,7 +1,6 @@
 """The overlap function f: what one sample adds to the likelihood-ratio norm at a given overlap of two spikes."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +35,7 @@ def overlap_function(model: SpikedCumulant, overlaps: ArrayLike) -> Array:
     return np.asarray(np.exp(log_overlap(model, 1 - abs(x), np.sign(x))))
 
 
-def log_overlap(model: SpikedCumulant, gap: Any, sign: Any = 1.0) -> Array:
+def log_overlap(model: SpikedCumulant, gap: ArrayLike, sign: ArrayLike = 1.0) -> Array:
     """Compute log f at |lambda| = 1 - `gap`, with the `sign` of lambda.
 
     The gap keeps its precision where lambda is as near to one as the best overlaps of sign spikes are.
@@ -44,7 +43,7 @@ def log_overlap(model: SpikedCumulant, gap: Any, sign: Any = 1.0) -> Array:
     return _terms(model, np.asarray(gap, float), np.asarray(sign, float), slope=False)
 
 
-def log_overlap_slope(model: SpikedCumulant, gap: Any) -> Array:
+def log_overlap_slope(model: SpikedCumulant, gap: ArrayLike) -> Array:
     """Compute d log f/d lambda at lambda = 1 - `gap` > 0."""
     return _terms(model, np.asarray(gap, float), np.asarray(1.0), slope=True)
 

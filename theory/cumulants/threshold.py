@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.cumulants.overlap import log_overlap, log_overlap_slope
 from theory.models import SpikedCumulant
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 
 TOL = 1e-9
 # The logarithm of the gap 1 - lambda. For sign spikes the best overlap comes exponentially near to one as beta grows.
@@ -78,10 +78,8 @@ def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshol
         return np.asarray(slopes * _cost(model, gap) / _cost_slope(model, gap) - 1)
 
     value, gap, residual, count = _lowest(gamma, balance)
-    if not residual <= TOL:
-        solution = Solution(value, "unverified", residual, TOL, count)
-        advice = None if math.isfinite(value) else "log f vanishes in floating-point numbers: take a larger beta"
-        raise ConvergenceError("likelihood_ratio_threshold", solution, advice)
+    advice = None if math.isfinite(value) else "log f vanishes in floating-point numbers: take a larger beta"
+    Solution.verified(value, residual, TOL, count, what="likelihood_ratio_threshold", advice=advice)
     return LikelihoodRatioThreshold(value, 1 - gap, gap, residual=residual, iterations=count, converged=True)
 
 
@@ -107,8 +105,7 @@ def likelihood_ratio_rate(model: SpikedCumulant, gamma: float) -> LikelihoodRati
     value, gap, residual, count = _lowest(loss, balance)
     if value >= 0:
         return LikelihoodRatioRate(0.0, 0.0, residual=0.0, iterations=count, converged=True)
-    if not residual <= TOL:
-        raise ConvergenceError("likelihood_ratio_rate", Solution(-value, "unverified", residual, TOL, count))
+    Solution.verified(-value, residual, TOL, count, what="likelihood_ratio_rate")
     return LikelihoodRatioRate(-value, 1 - gap, residual=residual, iterations=count, converged=True)
 
 

@@ -12,7 +12,7 @@ from theory.feedforward.layer_map import sign_freedom, sign_overlap
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork
 from theory.models.feedforward import BinaryNeurons
-from theory.numerics import Solution, verified
+from theory.numerics import Solution
 
 TOLERANCE = 1e-12
 
@@ -165,7 +165,7 @@ def _scale(loss: float) -> float:
 
 def _verified(values: tuple[float, ...], residual: float, iterations: int, check: bool) -> SignalFixedPoint:
     converged = residual <= TOLERANCE
-    solution = Solution(values, "converged" if converged else "unverified", residual, TOLERANCE, iterations)
+    what = "stationary fields of a binary network"
     advice = "change mean_variance or bias_variance, if only a little"
-    verified(solution, "stationary fields of a binary network", check, advice)
+    Solution.verified(values, residual, TOLERANCE, iterations, what=what, advice=advice, check=check)
     return SignalFixedPoint(*values, residual=residual, iterations=iterations, converged=converged)

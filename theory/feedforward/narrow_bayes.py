@@ -17,7 +17,7 @@ from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_line import Line, State
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,14 +156,14 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
     residual = max((one.residual for one in states), default=math.nan)
     beyond = alpha > line.limit and not alpha > line.perfect
     if beyond or not residual <= TOLERANCE:
-        solution = Solution(alpha, "unverified", residual, TOLERANCE, 0)
         advice = f"equations are solved up to alpha = {line.limit:.6g} here: take a smaller one, or more noise"
         if line.limit == 0 and isinstance(line.kernel, HermiteKernel):
             advice = (
                 "equations are solved up to alpha = 0 here, since the Hermite series of the activation ends too early: "
                 "take a smoother activation, or more noise"
             )
-        raise ConvergenceError(f"Bayes-optimal narrow network at alpha = {alpha:g}", solution, advice)
+        what = f"Bayes-optimal narrow network at alpha = {alpha:g}"
+        raise ConvergenceError.of(what, alpha, residual, TOLERANCE, advice=advice)
     return [_optimum(line, state, alpha) for state in states]
 
 

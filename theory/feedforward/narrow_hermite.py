@@ -9,7 +9,7 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.feedforward.narrow_kernels import Pair
 from theory.models.feedforward.narrow import activation_values
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule
 
 Function = Callable[[Array], Array]
@@ -133,9 +133,8 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
     coarse = _coefficients(z1, f1 * weights1, length)
     scale = math.sqrt(square)
     residual = float(abs(coarse - coefficients).max()) / scale
-    if not residual <= TOLERANCE:
-        failed = Solution(coefficients, "unverified", residual, TOLERANCE, len(z))
-        raise ConvergenceError("Hermite coefficients of an activation", failed, "the activation varies too fast")
+    what, advice = "Hermite coefficients of an activation", "the activation varies too fast"
+    Solution.verified(coefficients, residual, TOLERANCE, len(z), what=what, advice=advice)
     coefficients = np.where(abs(coefficients) > 1e-14 * scale, coefficients, 0.0)
     growth = float(weights @ (f**2 * (z**2 - 1))) / (2 * variance)
     return Expansion(coefficients, mean, power, remainder, growth, residual, len(z))

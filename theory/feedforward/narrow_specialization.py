@@ -62,8 +62,8 @@ def specialization(
     branches = _branches(line)
     specialized = [branch for branch in branches if branch.q_at_birth is not None]
     if not specialized or line.limit == 0:
-        failed = Solution(math.inf, "unverified", math.inf, TOLERANCE, 0)
-        raise ConvergenceError("specialization", failed, "no specialized state was found, or not all: take more noise")
+        advice = "no specialized state was found, or not all: take more noise"
+        raise ConvergenceError.of("specialization", math.inf, math.inf, TOLERANCE, advice=advice)
     born = min(specialized, key=lambda branch: branch.low)
     jumps = _jumps(line, branches)
     continuous = math.isfinite(line.onset) and not any(jump.alpha < line.onset for jump in jumps)
@@ -155,7 +155,6 @@ def _crossing(line: Line, lower: _Branch, upper: _Branch) -> _Jump | None:
     alpha, run = brentq(gain, inside, end, xtol=1e-300, rtol=1e-14, full_output=True)
     states = (lower.at(alpha), upper.at(alpha))
     residual = max(one.residual for one in states)
-    if not residual <= TOLERANCE:
-        failed = Solution(alpha, "unverified", residual, TOLERANCE, run.function_calls)
-        raise ConvergenceError("specialization", failed, "take more noise, or a smoother activation")
+    advice = "take more noise, or a smoother activation"
+    Solution.verified(alpha, residual, TOLERANCE, run.function_calls, what="specialization", advice=advice)
     return _Jump(float(alpha), states[1].q, residual, run.function_calls)

@@ -118,9 +118,8 @@ def tempered_orders(
         raise ConvergenceError(problem, found, ADVICE)
     orders = system.measured(found, steps)
     bound = system.kernel_error(found.value)
-    if check and not bound <= KERNEL_ERROR:
-        inexact = Solution(found.value, "unverified", bound, KERNEL_ERROR, found.iterations)
-        raise ConvergenceError(problem, inexact, "the activation bends too sharply for its series: lower beta")
+    advice = "the activation bends too sharply for its series: lower beta"
+    Solution.verified(found.value, bound, KERNEL_ERROR, found.iterations, what=problem, advice=advice, check=check)
     if check and not found.converged:
         raise ConvergenceError(problem, found, ADVICE)
     if check and not orders.replicon > 0:

@@ -4,15 +4,10 @@
 solves a grid, each point from its neighbor.
 """
 
+from typing import TYPE_CHECKING
+
+from theory.core.former import former
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
-from theory.glm.builders import (
-    covariate_model,
-    gaussian_mixture,
-    multiclass_mixture,
-    random_features,
-    random_labels,
-    teacher_mixture,
-)
 from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
 from theory.glm.curves import LearningCurve, learning_curve
 from theory.glm.fairness import FairnessTable, fairness_table
@@ -31,6 +26,10 @@ from theory.glm.separability import (
 from theory.glm.solver import solve
 from theory.glm.systems import as_problem
 from theory.glm.universality import UniversalRandomLabels, random_labels_limit
+from theory.models.glm import GaussianMixture, RandomFeatures, RandomLabels
+
+# The models that are solved most often, also by their names in this package.
+random_features, random_labels, gaussian_mixture = RandomFeatures, RandomLabels, GaussianMixture.opposite
 
 __all__ = [
     "ConvexMargin",
@@ -46,7 +45,6 @@ __all__ = [
     "bayes_optimal_mixture",
     "bayes_optimal_sign",
     "bivariate_normal",
-    "covariate_model",
     "fairness_table",
     "gaussian_mixture",
     "is_separable",
@@ -55,7 +53,6 @@ __all__ = [
     "masked_color",
     "masked_regression_problem",
     "mixture_separability_threshold",
-    "multiclass_mixture",
     "random_features",
     "random_features_threshold",
     "random_labels",
@@ -64,5 +61,8 @@ __all__ = [
     "separability_threshold",
     "solve",
     "teacher_alignment",
-    "teacher_mixture",
 ]
+
+# A type checker takes a module with this function to have every name, and would let misspelled ones pass.
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)

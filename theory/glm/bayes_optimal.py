@@ -17,7 +17,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 WIDEST = 80.0  # of log q/(power - q)
 SMALLEST_NOISE = 1e-300  # numbers that are smaller still have fewer digits
@@ -91,9 +91,9 @@ def bayes_optimal_sign(alpha: float, noise: float = 0.0, power: float = 1.0) -> 
         return math.log(V) + math.log1p(_information(1 - V, V + spread) * alpha)
 
     if not gap(-WIDEST) > 0 > gap(WIDEST):
-        unsolved = Solution(math.nan, "unverified", math.inf, 1e-12, 0)
         problem = f"Bayes-optimal error of sign labels, alpha={alpha:g}, noise={noise:g}, power={power:g}"
-        raise ConvergenceError(problem, unsolved, "take a less extreme alpha, noise or power")
+        advice = "take a less extreme alpha, noise or power"
+        raise ConvergenceError.of(problem, math.nan, math.inf, 1e-12, advice=advice)
     logit = float(brentq(gap, -WIDEST, WIDEST, xtol=1e-14, rtol=1e-14))
     V, q = float(expit(-logit)), float(expit(logit))
     # The arc cosine of sqrt(q/(1 + noise)) would lose all digits where V is small.

@@ -1,7 +1,7 @@
 """Learning curves: the saddle points of one model on a grid of sample ratios and ridges."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.systems import as_problem
 from theory.models.glm import MulticlassMixture
+from theory.models.glm.objective import Minimization
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ class LearningCurve(SolverResult):
     evaluations.
     """
 
-    model: Any
+    model: Minimization
     alphas: Array
     lams: Array
     train_loss: Array = field(repr=False)
@@ -55,7 +56,7 @@ class LearningCurve(SolverResult):
 
 @checked
 def learning_curve(
-    model: Any,
+    model: Minimization,
     alphas: ArrayLike,
     lams: ArrayLike | None = None,
     *,

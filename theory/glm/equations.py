@@ -1,7 +1,5 @@
 """The saddle-point equations of one problem as a map of its overlaps, and how near to a solution a point is."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from theory.core.arrays import Array
@@ -13,9 +11,6 @@ from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.prior import prior
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import Counted, Solution, newton
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 RANGE = 100.0  # of the logarithms of V and q
 
@@ -66,8 +61,7 @@ def judged(update: Equations, x: Array, tol: float) -> Solution[Overlaps]:
         gaps = (np.log(image.V / at.V), np.log(image.q / at.q), image.r - at.r)
         sizes = (1 + abs(np.log(at.V)), 1 + abs(np.log(at.q)), 1 + abs(at.r))
     residual = float(np.max(abs(np.concatenate(gaps)) / np.concatenate(sizes)))
-    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
-    return Solution(at, status, residual, tol, update.evaluations)
+    return Solution.judged(at, residual, tol, update.evaluations)
 
 
 def polished(update: Equations, x: Array, residual: float, tol: float) -> Solution[Overlaps]:

@@ -108,7 +108,9 @@ def fairness_table(point: SaddlePoint) -> FairnessTable:
     of other models.
 
     >>> from theory import glm
-    >>> groups = glm.teacher_mixture(0.2, alpha=2.0, lam=0.1, teacher_overlap=0.8, mean_overlaps=(0.3, 0.1))
+    >>> from theory.models import TeacherMixture
+    >>> options = {"alpha": 2.0, "lam": 0.1, "teacher_overlap": 0.8, "mean_overlaps": (0.3, 0.1)}
+    >>> groups = TeacherMixture(group_fraction=0.2, **options)
     >>> table = fairness_table(glm.solve(groups))
     >>> print(table.accuracy.round(4), round(table.disparate_impact, 4))
     [0.7756 0.8001] 0.6683

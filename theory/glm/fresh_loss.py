@@ -12,7 +12,7 @@ from theory.glm.own_losses import BUILT_IN
 from theory.glm.quadrature import normal_nodes
 from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm import GaussianMixture, Modes
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 LEAST_RESPONSE = 1e-9
 RESOLVED = 1e-7  # largest difference of a mean on panels of half the width
@@ -38,11 +38,9 @@ def fresh_loss(point: SaddlePoint) -> float:
         bends.append((-cluster.label * field.mean / size, 1 / size))  # the logistic loss bends on the scale 1
         means = [_mean(loss, bends, cluster.label * field.mean, size, halvings) for halvings in (0, 1)]
         if not abs(means[1] - means[0]) <= RESOLVED * (1 + abs(means[1])):
-            raise ConvergenceError(
-                f"mean of the loss {loss.name!r} of a fresh sample",
-                Solution(means[1], "unverified", abs(means[1] - means[0]), RESOLVED, 0),
-                "its kinks are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss)",
-            )
+            what = f"mean of the loss {loss.name!r} of a fresh sample"
+            advice = "its kinks are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss)"
+            raise ConvergenceError.of(what, means[1], abs(means[1] - means[0]), RESOLVED, advice=advice)
         total += cluster.probability * means[0]
     return total
 

@@ -6,7 +6,6 @@ G sum_a rhat_a s_a and the covariance G (sum_c qhat_c Omega_c) G, mode by mode w
 """
 
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -22,7 +21,7 @@ def prior(problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
 
 
 @singledispatch
-def _prior(modes: Any, *_: Any) -> tuple[Overlaps, Array]:
+def _prior(modes: object, *_: object) -> tuple[Overlaps, Array]:
     raise TypeError(f"no Gaussian average over weights with modes of type {type(modes).__name__}")
 
 
@@ -82,7 +81,7 @@ def weight_responses(problem: GeneralizedLinearModel, Vhat: Array) -> Array:
 
 
 @singledispatch
-def _weight_responses(modes: Any, *_: Any) -> Array:
+def _weight_responses(modes: object, *_: object) -> Array:
     raise TypeError(f"no responses of weights with modes of type {type(modes).__name__}")
 
 

@@ -21,6 +21,7 @@ from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import problem_threshold
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import (
+    ConvergenceError,
     Solution,
     first_solved,
     follow,
@@ -145,20 +146,17 @@ def _gap_of_routes(update: Equations, at: Overlaps) -> float:
 
 def _verified_routes(update: Equations, point: SaddlePoint, name: str, check: bool) -> SaddlePoint:
     """Refuse averages that differ between two routes, or with check=False say that the point has not converged."""
-    gap = _gap_of_routes(update, point.overlaps)
-    if gap <= RESOLVED:
-        return point
-    failed = Solution(point, "unverified", gap, RESOLVED, point.iterations or 0)
-    verified(failed, f"averages of the loss {update.loss.name!r} at the {name}", check, UNRESOLVED)
-    return replace(point, converged=False, residual=gap)
+    gap, what = _gap_of_routes(update, point.overlaps), f"averages of the loss {update.loss.name!r} at the {name}"
+    Solution.verified(point, gap, RESOLVED, point.iterations or 0, what=what, advice=UNRESOLVED, check=check)
+    return point if gap <= RESOLVED else replace(point, converged=False, residual=gap)
 
 
 def _with_a_bias(point: SaddlePoint, name: str, tol: float, check: bool) -> SaddlePoint:
     """Refuse a point whose bias nothing decides, not even rare forces."""
     if not np.isneginf(point.bias_share).any():
         return point
-    failed = Solution(point, "unverified", np.inf, tol, point.iterations or 0)
-    verified(failed, f"bias of the {name}", check, UNDETERMINED)
+    if check:
+        raise ConvergenceError.of(f"bias of the {name}", point, np.inf, tol, point.iterations, advice=UNDETERMINED)
     return replace(point, converged=False)
 
 

@@ -1,7 +1,6 @@
 """Ridge regression of a linear teacher in closed form: one scalar equation instead of an iteration."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from theory.core.results import Result
 from theory.glm.systems import as_problem
 from theory.models import Spectrum
 from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models.glm.objective import Minimization
 from theory.random_matrix import solve_effective_ridge
 
 
@@ -49,7 +49,7 @@ def has_closed_form(problem: GeneralizedLinearModel) -> bool:
 
 
 @checked
-def ridge_regression(model: Any, lam: float | None = None) -> RidgeRegression:
+def ridge_regression(model: Minimization, lam: float | None = None) -> RidgeRegression:
     """Solve ridge regression of a linear teacher at the model's lam, or at another `lam` >= 0.
 
     lam = 0 is the minimum-norm limit lam -> 0. ValueError for problems that have no such closed form.

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
@@ -15,6 +14,7 @@ from theory.glm.labels import LabelLaw
 from theory.glm.quadrature import normal_nodes
 from theory.glm.systems import SYSTEMS, as_problem
 from theory.models.glm import Cluster, DenseModes, GaussianMixture, GeneralizedLinearModel, Modes, RandomFeatures
+from theory.models.glm.objective import Minimization
 
 GRADIENT = 1e-10  # of the convex function whose least value is sought
 SEPARATED = 1e-13  # a least value below it counts as zero: the labels are separable whatever the number of samples
@@ -52,7 +52,7 @@ def separability_threshold(alignment: float) -> float:
 
 
 @checked
-def teacher_alignment(model: Any) -> float:
+def teacher_alignment(model: Minimization) -> float:
     """Compute the alignment zeta = sqrt(sum gram/om/(rho + noise)) of one centered cluster with a sign teacher.
 
     It is the correlation of the teacher field, label noise included, with its best linear predictor from the inputs.
@@ -86,7 +86,7 @@ def random_features_threshold(model: RandomFeatures) -> float:
 
 
 @checked
-def is_separable(problem: Any) -> bool:
+def is_separable(problem: Minimization) -> bool:
     """Tell whether alpha lies below the threshold of `teacher_alignment`, for any record with one sign teacher."""
     if not isinstance(problem, (GeneralizedLinearModel, *SYSTEMS)):
         raise ValueError(f"problem must be a record of a generalized linear model, got {checks.shown(problem)}")

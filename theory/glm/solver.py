@@ -1,6 +1,6 @@
 """The one function `solve`, which finds the saddle point of any record of theory.models.glm."""
 
-from typing import Any, overload
+from typing import overload
 
 from theory.core.arguments import checked
 from theory.glm.multiclass import MulticlassSaddlePoint, solve_multiclass
@@ -8,18 +8,19 @@ from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.systems import as_problem
 from theory.models.glm import MulticlassMixture
+from theory.models.glm.objective import Minimization
 
 TOLERANCE, CLASSES_TOLERANCE = 1e-11, 1e-10
 EVALUATIONS, CLASSES_EVALUATIONS = 2000, 500
 
 
 @overload
-def solve(
+def solve(  # type: ignore[overload-overlap]  # K classes have results of their own, and are a Minimization too
     model: MulticlassMixture, *, tol: float | None = None, max_iter: int | None = None, check: bool = True
 ) -> MulticlassSaddlePoint: ...
 @overload
 def solve(
-    model: Any,
+    model: Minimization,
     *,
     start: SaddlePoint | None = None,
     tol: float | None = None,
@@ -28,7 +29,7 @@ def solve(
 ) -> SaddlePoint: ...
 @checked
 def solve(
-    model: Any,
+    model: Minimization,
     *,
     start: SaddlePoint | None = None,
     tol: float | None = None,

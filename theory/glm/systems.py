@@ -18,13 +18,14 @@ from theory.models.glm import (
     TeacherMixture,
     TransferModel,
 )
+from theory.models.glm.objective import Minimization
 from theory.numerics import graded_edges, panelled_legendre
 
 ORDER = 24  # nodes on a panel of a spectrum
 LEAST_PANEL = 1e-6
 
 
-def as_problem(model: Any) -> GeneralizedLinearModel:
+def as_problem(model: Minimization) -> GeneralizedLinearModel:
     """Turn any record of theory.models.glm but `MulticlassMixture` into the general problem that the solver takes.
 
     ValueError for anything else.

@@ -60,15 +60,13 @@ def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: floa
     if found.name == "square":
         return UniversalRandomLabels(0.5 * (1 - 1 / ratio), 1 / (ratio - 1), 1 / (ratio - 1), 1 - 1 / ratio)
     if ratio > MOST:
-        raise ConvergenceError(
-            f"random labels at lam = 0, alpha = {ratio:g}", Solution(np.nan, "unverified", np.inf, ENOUGH, 0), FAR
-        )
+        raise ConvergenceError.of(f"random labels at lam = 0, alpha = {ratio:g}", np.nan, np.inf, ENOUGH, advice=FAR)
     return _solved(ratio, found)
 
 
 def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
     """Solve by two nested scalar roots: V at a given q balances the first equation, and q the second."""
-    unsolved = Solution((np.nan, np.nan), "unverified", np.inf, ENOUGH, 0)
+    problem = f"random labels at lam = 0, alpha = {alpha:g}"
 
     def nodes(V: float, q: float) -> tuple[Array, Array, float]:
         s = float(np.sqrt(q))
@@ -87,7 +85,7 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
             return averages(np.exp(v), q)[0]
 
         if not first(-40.0) * first(60.0) < 0:
-            raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", unsolved, FAR)
+            raise ConvergenceError.of(problem, (np.nan, np.nan), np.inf, ENOUGH, advice=FAR)
         return float(np.exp(brentq(first, -40, 60, xtol=1e-14, rtol=1e-14)))
 
     def excess(log_q: float) -> float:
@@ -96,14 +94,12 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
 
     advice = "alpha is too near its threshold"
     if not excess(LEAST) * excess(LARGEST) < 0:
-        raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", unsolved, advice)
+        raise ConvergenceError.of(problem, (np.nan, np.nan), np.inf, ENOUGH, advice=advice)
     q = float(np.exp(brentq(excess, LEAST, LARGEST, xtol=1e-14, rtol=1e-14)))
     V = response(q)
     first, second, train = averages(V, q)
     residual = max(abs(first), abs(second))
-    if not residual < ENOUGH:
-        solution = Solution((V, q), "unverified", residual, ENOUGH, 0)
-        raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", solution, advice)
+    Solution.verified((V, q), residual, ENOUGH, what=problem, advice=advice)
     z, weights, s = nodes(V, q)
     slope = loss.slope(s * z, loss.prox(s * z, V), V)
     assert slope is not None  # the built-in losses know it

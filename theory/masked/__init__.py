@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from theory.masked import high_precision
+from theory.core.former import former
 from theory.masked.errors import conditional_variances
 from theory.masked.estimate import EstimatedRidgeSolution, estimate
 from theory.masked.learning_curve import LearningCurve, learning_curve
@@ -14,9 +14,6 @@ from theory.masked.masks import (
     SpanMaskSolution,
     SpanWindowsSolution,
     mask_curve,
-    random_masks,
-    span_mask,
-    span_windows,
 )
 from theory.masked.optimal_ridge import OptimalRidge, optimal_ridge
 from theory.masked.replica import ReplicaSolution, replica
@@ -43,18 +40,14 @@ __all__ = [
     "closed_forms",
     "conditional_variances",
     "estimate",
-    "high_precision",
     "learning_curve",
     "mask_curve",
     "optimal_ridge",
     "peak_height",
     "predictor",
-    "random_masks",
     "replica",
     "ridgeless",
     "solve",
-    "span_mask",
-    "span_windows",
     "teacher_student",
 ]
 
@@ -66,4 +59,4 @@ if not TYPE_CHECKING:
         """Load `closed_forms` when it is first used: it imports sympy, which takes a second."""
         if name == "closed_forms":
             return import_module("theory.masked.closed_forms")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return former(__name__)(name)

@@ -13,7 +13,7 @@ from theory.masked.errors import SampleFactors
 from theory.masked.lanczos import Lanczos
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, CovarianceOperator, MaskedRidge, Spectrum
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
@@ -121,8 +121,8 @@ def estimate(
             gap = float(max(abs(np.divide(other, one, out=np.full(2, np.inf), where=one > 0) - 1)))
             if gap <= tol:
                 return _with_errors(model, quadratures[0], drawn, gauss, gap, steps)
-    failed = Solution(gauss, "max_iter", gap, tol, max_steps)
-    raise ConvergenceError(f"quadrature of {covariance!r}", failed, "raise max_steps, or take a larger lam or tol")
+    what, advice = f"quadrature of {covariance!r}", "raise max_steps, or take a larger lam or tol"
+    raise ConvergenceError.of(what, gauss, gap, tol, max_steps, status="max_iter", advice=advice)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from theory.core.results import Result
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 ADVICE = "the covariance is too near to a singular one for double precision: take smaller correlations or a larger lam"
 
@@ -17,5 +17,5 @@ def require_non_negative(result: Result, *names: str) -> None:
         values = np.asarray(getattr(result, name), float)
         if not (values >= 0).all():
             wrong = float(values[~(values >= 0)].flat[0])
-            solution = Solution(values, "inadmissible", np.inf, 0.0, result.iterations or 0)
-            raise ConvergenceError(f"{type(result).__name__}: {name} came out as {wrong:.3g}", solution, ADVICE)
+            what, made = f"{type(result).__name__}: {name} came out as {wrong:.3g}", result.iterations
+            raise ConvergenceError.of(what, values, np.inf, 0.0, made, status="inadmissible", advice=ADVICE)

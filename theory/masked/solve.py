@@ -37,8 +37,17 @@ def solve(
     For `MaskedRidge`, with kappa the effective ridge (the root of lam = kappa (1 - df1(kappa)/alpha)) and
     R = (Sigma + kappa)^-1: E_k = (R Sigma R)_kk / R_kk^2 / (1 - df2/alpha), and a train error of (lam/kappa)^2 E_k
     (arXiv:2601.23208; from equivalents of Q B Q for the joint predictor I - diag(Q)^-1 Q). `MaskedRegression` is its
-    limit lam -> 0, see `ridgeless`; `RandomMasks`, `SpanMask` and `SpanWindows`, `TeacherStudent` are described at
-    `random_masks`, `span_mask`, `teacher_student`, which solve the same records.
+    limit lam -> 0, see `ridgeless`, and `TeacherStudent` is described at `teacher_student`.
+
+    For `SpanMask`, block inversion on the span B gives the predictor -(R_BB)^-1 R_B,outside and the error matrix
+    (R_BB)^-1 [R Sigma R]_BB (R_BB)^-1 / (1 - df2/alpha); train errors are (lam/kappa)^2 of it. It is right for a span
+    much shorter than d. `SpanWindows` takes the mean of these errors over every window, each masked by itself; their
+    mean is the error of a window placed at random.
+
+    For `RandomMasks` of infinitely many masks, mask_rate/(1 - mask_rate) diag C is added to the sample covariance C.
+    With a finite number the rows of one sample are rotated to uncorrelated ones, which a deterministic equivalent with
+    several classes of rows describes (an extension of arXiv:2601.23208); the error peaks near
+    alpha n_masks mask_rate = 1. The covariance may be infinite.
 
     Rows of different scale tau (`MaskedRidge(..., row_scales=...)`) change the equation of kappa to
     E[tau/(g + tau y)] = 1, g = lam/kappa, y = df1/alpha, and E_k = (R Sigma R)_kk / R_kk^2 / (1 - c2 df2/alpha),
@@ -61,6 +70,10 @@ def solve(
     >>> spans = solve(SpanMask(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01, span=(100, 101)))
     >>> f"{spans.mean_test_error:.4f}"
     '0.7997'
+    >>> chain = AR1(d=float("inf"), correlation=0.6)
+    >>> few, many = (solve(RandomMasks(chain, alpha=1.0, lam=0.01, mask_rate=0.15, n_masks=n)) for n in (7, None))
+    >>> f"{few.mean_test_error:.4f} {many.mean_test_error:.4f}"
+    '1.8238 0.8863'
     """
     match model:
         case MaskedRidge():

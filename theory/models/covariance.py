@@ -152,7 +152,7 @@ class Covariance(ABC):
         self.__dict__.update(state)
 
 
-def set_checked(record: Any, **checked: Any) -> None:
+def set_checked(record: object, **checked: object) -> None:
     """Store checked values in the fields of a frozen record."""
     for name, value in checked.items():
         object.__setattr__(record, name, value)

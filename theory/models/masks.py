@@ -77,10 +77,12 @@ class SpanMask(RidgeProblem):
         super().__post_init__()
         d, span = self.covariance.size, self.span
         try:
-            entries = list(span)
+            entries = None if isinstance(span, str | bytes) else list(span)
         except Exception:  # the iteration of a stranger's object may raise anything
-            raise ValueError(f"span must be a sequence of coordinates, got {checks.shown(span)}") from None
-        chosen = [checks.integer("span", k) for k in entries]
+            entries = None
+        if entries is None:
+            raise ValueError(f"span must be a sequence of coordinates, got {checks.shown(span)}")
+        chosen = [checks.integer(f"span[{i}]", k) for i, k in enumerate(entries)]
         if not chosen:
             raise ValueError("span must hold at least one coordinate, got none")
         if min(chosen) < 0 or max(chosen) >= d:

@@ -13,7 +13,7 @@ from theory.core.results import Result, SolverResult
 from theory.models import FactoredStack, Sequences
 from theory.nets.law import Data, law_of
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, unpacked
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 
 MOST = 10_000  # starts or draws: more would run for hours without a word
 
@@ -76,9 +76,8 @@ def best_direction(
     best = max(ascents, key=lambda one: one[0])
     maxima = np.array(sorted((one[0] for one in ascents), reverse=True))
     iterations = sum(one[3] for one in ascents)
-    if best[2] > tolerance:
-        solution = Solution(best[0], "max_iter", best[2], tolerance, iterations)
-        raise ConvergenceError("best_direction", solution, "raise max_iter or n_starts")
+    what, advice = "best_direction", "raise max_iter or n_starts"
+    Solution.verified(best[0], best[2], tolerance, iterations, what=what, advice=advice, otherwise="max_iter")
     direction = FactoredStack(*unpacked(best[1], first))
     return BestDirection(
         best[0], direction, maxima, tolerance, residual=best[2], iterations=iterations, converged=best[0] > 0

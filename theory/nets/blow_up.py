@@ -14,7 +14,7 @@ from theory.core.arrays import Array
 from theory.models import FactoredStack
 from theory.nets.ascent import ascend
 from theory.nets.leading_gain import LeadingGain, packed, unpacked
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
 CHECK_RTOL = 1e-6
@@ -48,8 +48,10 @@ class Flow(LeadingGain):
         """Return S and its derivatives, and counts."""
         self.evaluations += 1
         if self.evaluations > self.most:
-            failed = Solution(math.nan, "max_iter", math.inf, STATIONARY, self.most)
-            raise ConvergenceError(self.name, failed, "raise max_evaluations, or take fewer sequences")
+            advice = "raise max_evaluations, or take fewer sequences"
+            raise ConvergenceError.of(
+                self.name, math.nan, math.inf, STATIONARY, self.most, status="max_iter", advice=advice
+            )
         return self.gain.gradient(attentions, values)
 
     def gain_at(self, theta: Array) -> float:
@@ -121,8 +123,10 @@ class Flow(LeadingGain):
 
     def _advance(self, run: OdeSolver) -> None:
         if run.step() and run.status == "failed":
-            failed = Solution(math.nan, "diverged", math.inf, STATIONARY, run.nfev)
-            raise ConvergenceError(self.name, failed, "the flow could not be followed: take another start")
+            advice = "the flow could not be followed: take another start"
+            raise ConvergenceError.of(
+                self.name, math.nan, math.inf, STATIONARY, run.nfev, status="diverged", advice=advice
+            )
 
 
 class BlowUp(NamedTuple):
@@ -146,8 +150,8 @@ def blow_up(name: str, gain: LeadingGain, stack: FactoredStack, degree: int, tol
     rough, fine = flow.blow_up(CHECK_RTOL), flow.blow_up(RTOL)
     residual = abs(rough / fine - 1) if math.isfinite(fine) and math.isfinite(rough) else 0.0
     if math.isfinite(fine) != math.isfinite(rough) or residual > tol:
-        solution = Solution(fine, "unverified", residual or math.inf, tol, flow.evaluations)
-        raise ConvergenceError(name, solution, "two integrations differ: the start is near a saddle point")
+        gap, advice = residual or math.inf, "two integrations differ: the start is near a saddle point"
+        raise ConvergenceError.of(name, fine, gap, tol, flow.evaluations, advice=advice)
     if not math.isfinite(fine):
         return BlowUp(math.inf, residual, flow)
     # Both were computed for a start of the norm that `flow` likes; time scales with the norm to the power 2 - D.

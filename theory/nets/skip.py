@@ -21,7 +21,7 @@ from theory.models import FactoredStack
 from theory.nets.blow_up import blow_up
 from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_same_sizes
 from theory.nets.leading_gain import LeadingGain, OfContexts, packed
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 LOWER_DEGREE = 4  # of Y_l^2 in the attention and the values of its layer
 SCALES = (0.3, 1.0)  # of the random starts of a fit, in turn
@@ -82,8 +82,8 @@ def factored_floor(
     best = min(ends, key=lambda one: float(one.fun))
     residual, iterations = float(np.linalg.norm(best.jac)), sum(int(one.nit) for one in ends)
     if residual > tol:
-        failed = Solution(float(best.fun), "max_iter", residual, tol, iterations)
-        raise ConvergenceError("factored_floor", failed, "raise max_iter, or take more sequences")
+        what, advice = "factored_floor", "raise max_iter, or take more sequences"
+        raise ConvergenceError.of(what, float(best.fun), residual, tol, iterations, status="max_iter", advice=advice)
     A, V = (best.x[cut].reshape(shape) for cut, shape in _cuts(L, C))
     np.fill_diagonal(A, 0.0)  # the descents leave it at their starts, since a masked site reads nothing of itself
     ratio = np.sqrt(np.linalg.norm(V) / np.linalg.norm(A)) if A.any() and V.any() else 1.0

@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from theory.core.errors import MaskedSSLError
-from theory.numerics.solution import ConvergenceError, Solution
+from theory.numerics.solution import ConvergenceError
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -33,7 +33,6 @@ def within_range(function: Callable[Parameters, Returned]) -> Callable[Parameter
             domain = isinstance(failed, ArithmeticError | np.linalg.LinAlgError) or str(failed) == "math domain error"
             if not domain:
                 raise
-            solution = Solution(None, "unverified", np.inf, 0.0, 0)
-            raise ConvergenceError(f"{function.__name__}: {failed}", solution, ADVICE) from failed
+            raise ConvergenceError.of(f"{function.__name__}: {failed}", None, np.inf, 0.0, advice=ADVICE) from failed
 
     return guarded

@@ -79,10 +79,8 @@ def solve_fixed_point(
 
 def _searched(update: Counted, start: Array, tol: float, max_iter: int) -> Solution[Array]:
     x, residual = search(update, np.array(start, float), tol, max_iter)
-    status: Status = "max_iter" if np.isfinite(residual) else "diverged"
-    if residual <= tol:
-        status = "converged" if update.admissible(x) else "inadmissible"
-    return Solution(x, status, residual, tol, update.evaluations)
+    admissible = not residual <= tol or update.admissible(x)
+    return Solution.judged(x, residual, tol, update.evaluations, admissible=admissible)
 
 
 def _proposal(method: Method, update: Map, jacobian: Map | None, memory: int) -> Proposal:

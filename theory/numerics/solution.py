@@ -1,12 +1,12 @@
 """The value that a solver found together with the evidence for it, and the error of one that found none."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+import math
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from theory.core.errors import MaskedSSLError
 
 T = TypeVar("T")
-S = TypeVar("S")
 Status = Literal["converged", "max_iter", "diverged", "inadmissible", "unverified"]
 
 # What to do where a solver has no advice of its own. No argument is named, since each caller has others.
@@ -28,14 +28,49 @@ class Solution(Generic[T]):
     tol: float
     iterations: int
 
+    @classmethod
+    def judged(
+        cls,
+        value: T,
+        residual: float,
+        tol: float,
+        iterations: int = 0,
+        *,
+        admissible: bool = True,
+        otherwise: Status | None = None,
+    ) -> "Solution[T]":
+        """Return the solution with the status that its residual gives it: "converged" if that is within the tolerance.
+
+        `otherwise` is the status beyond it: by default "max_iter", or "diverged" where the residual is not finite.
+        """
+        status = otherwise or ("max_iter" if math.isfinite(residual) else "diverged")
+        if residual <= tol:
+            status = "converged" if admissible else "inadmissible"
+        return Solution(value, status, residual, tol, iterations)
+
+    @classmethod
+    def verified(
+        cls,
+        value: T,
+        residual: float,
+        tol: float,
+        iterations: int = 0,
+        *,
+        what: str,
+        advice: str | None = None,
+        otherwise: Status | None = "unverified",
+        check: bool = True,
+    ) -> "Solution[T]":
+        """Return the solution that `judged` makes; ConvergenceError of the problem `what` unless it converged.
+
+        With check=False one that has not converged is returned too.
+        """
+        return verified(Solution.judged(value, residual, tol, iterations, otherwise=otherwise), what, check, advice)
+
     @property
     def converged(self) -> bool:
         """Whether the residual was verified to be within the tolerance at an admissible point."""
         return self.status == "converged"
-
-    def with_value(self, value: S) -> "Solution[S]":
-        """Return the same evidence for another form of the value."""
-        return replace(self, value=value)  # type: ignore[arg-type, return-value]  # replace cannot change T in types
 
 
 class ConvergenceError(MaskedSSLError, ArithmeticError):
@@ -50,6 +85,21 @@ class ConvergenceError(MaskedSSLError, ArithmeticError):
             f"{problem}: {solution.status}{_after(solution)}, residual {solution.residual:.3g} "
             f"against tol {solution.tol:.3g}; {advice or ADVICE.get(solution.status, '')}"
         )
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        value: Any,
+        residual: float,
+        tol: float,
+        iterations: int | None = 0,
+        *,
+        status: Status = "unverified",
+        advice: str | None = None,
+    ) -> Self:
+        """Make the error of the problem `what` from its last value and the evidence against that."""
+        return cls(what, Solution(value, status, residual, tol, iterations or 0), advice)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.problem, self.solution, self.advice)

@@ -39,8 +39,8 @@ class WithReplicon:
 
 def refuse_unstable(result: SolverResult, replicon: float, problem: str, tol: float, advice: str | None = None) -> None:
     """Raise the ReplicaSymmetryError of a result whose replicon is negative."""
-    solution = Solution(result, "unverified", result.residual, tol, result.iterations or 0)
-    raise ReplicaSymmetryError(f"{problem}: unstable, its replicon {replicon:.3g} is negative", solution, advice)
+    what = f"{problem}: unstable, its replicon {replicon:.3g} is negative"
+    raise ReplicaSymmetryError.of(what, result, result.residual, tol, result.iterations, advice=advice)
 
 
 def require_stable(result: Answer, replicon: float, problem: str, tol: float, check: bool) -> Answer:

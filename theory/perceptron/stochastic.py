@@ -87,9 +87,9 @@ def stochastic_saddle_point(
     q = equations.overlap(solution.value)
     fine, (patterns, weights) = _Equations(model, refine=2, curvature=equations.curvature), equations.averages(q)
     gap = float(abs(fine.image(solution.value) - solution.value)[0] / (1 + abs(solution.value[0])))
-    status: Status = "converged" if gap <= tol else "unverified" if solution.converged else solution.status
+    otherwise: Status = "unverified" if solution.converged else solution.status
     advice = UNSEEN if q < LOST * model.squared_norm else ADVICE
-    found = verified(Solution(q, status, gap, tol, solution.iterations), problem, check, advice)
+    found = verified(Solution.judged(q, gap, tol, solution.iterations, otherwise=otherwise), problem, check, advice)
     result = _observables(model, q, equations.qhat(patterns, q), equations.curvature, patterns, weights, found)
     return require_stable(result, result.replicon, problem, tol, check)
 
@@ -141,8 +141,8 @@ def _of_norm(Q: float, qhat: float, curvature: float, refine: int) -> tuple[Weig
             if new in (low, high):
                 return weights, curvature
         curvature = new
-    solution = Solution(curvature, "max_iter", abs(gap), 0.0, 200)
-    raise ConvergenceError("norm of stochastic weights", solution, ADVICE)
+    what = "norm of stochastic weights"
+    raise ConvergenceError.of(what, curvature, abs(gap), 0.0, 200, status="max_iter", advice=ADVICE)
 
 
 def _observables(

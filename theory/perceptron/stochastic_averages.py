@@ -11,7 +11,7 @@ from scipy.special import log_ndtr
 
 from theory.core.arrays import Array
 from theory.models.perceptron import StochasticPerceptron
-from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
+from theory.numerics import ConvergenceError, graded_edges, panelled_legendre
 
 REACH = 9.0  # standard deviations after which a Gaussian weight, 1e-18, is left out
 MOST_NODES = 1_000_000  # most nodes of one grid
@@ -129,8 +129,8 @@ def _gaussian(start: float, panel: float, refine: int) -> tuple[Array, Array]:
 
 def _require_nodes(count: float) -> None:
     if not count <= MOST_NODES:
-        solution = Solution(None, "unverified", np.inf, 0.0, 0)
-        raise ConvergenceError(f"averages of stochastic weights need {count:.2g} nodes", solution, ADVICE)
+        what = f"averages of stochastic weights need {count:.2g} nodes"
+        raise ConvergenceError.of(what, None, np.inf, 0.0, advice=ADVICE)
 
 
 def _tilted(exponent: Array, lengths: Array) -> tuple[Array, Array]:

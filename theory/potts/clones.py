@@ -13,7 +13,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.models import Potts
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 from theory.potts.enumeration import Enumeration, enumeration_of
 
 MAX_WORK = 2**27  # states times marginals: the numbers that one round over all marginals touches
@@ -81,12 +81,9 @@ def maximum_entropy_clone(
         for axes, marginal in zip(rest, wanted, strict=True):
             present = clone.sum(axis=axes, keepdims=True)
             clone = clone * np.divide(marginal, present, out=np.zeros_like(marginal), where=present > 0)
-    if check and residual > tol:
-        raise ConvergenceError(
-            f"maximum_entropy_clone of order {k}",
-            Solution(clone, "max_iter", residual, tol, iteration),
-            "raise max_iter; probabilities near zero make it slow",
-        )
+    what, advice = f"maximum_entropy_clone of order {k}", "raise max_iter; probabilities near zero make it slow"
+    evidence = residual, tol, iteration
+    Solution.verified(clone, *evidence, what=what, advice=advice, otherwise="max_iter", check=check)
     # Rounding can make a vanishing divergence slightly negative.
     divergence = max(0.0, float(rel_entr(target, clone).sum()))
     converged = residual <= tol

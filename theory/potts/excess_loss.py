@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from theory.core import checks
 from theory.core.arguments import checked
@@ -38,16 +39,16 @@ class ExcessLoss(Result):
     n_parameters: int
     n_sites: int
 
-    def masked_loss(self, n_samples: Any) -> Any:
+    def masked_loss(self, n_samples: ArrayLike) -> Any:
         """Compute the excess of the masked loss (mean over sites, in nats) for `n_samples` M, a number or an array."""
         return self.coefficient / (self.n_sites * _sample_sizes(n_samples))[()]
 
-    def recovery_error(self, n_samples: Any) -> Any:
+    def recovery_error(self, n_samples: ArrayLike) -> Any:
         """Compute the root mean square of err for `n_samples` M, a number or an array; it falls as M^(-1/2)."""
         return np.sqrt(self.recovery_coefficient / _sample_sizes(n_samples))[()]
 
 
-def _sample_sizes(n_samples: Any) -> Array:
+def _sample_sizes(n_samples: ArrayLike) -> Array:
     sizes = checks.real_array("n_samples", n_samples)
     if not np.all((sizes >= 1 / LARGEST_SAMPLE) & ((sizes <= LARGEST_SAMPLE) | (sizes == np.inf))):
         allowed = f"positive, from {1 / LARGEST_SAMPLE:g} to {LARGEST_SAMPLE:g}, or infinite"

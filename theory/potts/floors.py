@@ -14,7 +14,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.models import Potts
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 from theory.potts.enumeration import Enumeration, enumeration_of
 
 MAX_SIZE = 2**26  # numbers in the array of features: states times parameters
@@ -146,8 +146,8 @@ def fit_conditionals(
         curvatures, directions = np.linalg.eigh(hessian)
         slopes, least = directions.T @ gradient, RIDGE * curvatures.max(initial=1e-3)
         residual = float(np.sum(slopes**2 / np.maximum(curvatures, least)) / 2) / len(sites)
-        if residual <= tol:
-            return Solution(ConditionalFit(parameters, losses), "converged", residual, tol, iteration)
+        if residual <= tol or iteration == max_iter:
+            break
         while damping < 1e9:
             moved = parameters - directions @ (slopes / (np.maximum(curvatures, 0) + damping))
             conditionals, trial = evaluate(moved)
@@ -155,10 +155,9 @@ def fit_conditionals(
                 break
             damping *= 10
         parameters, losses, damping = moved, trial, max(damping / 10, least)
-    failed = Solution(ConditionalFit(parameters, losses), "max_iter", residual, tol, max_iter)
-    raise ConvergenceError(
-        f"k_body_floor of {states.model.n_sites} sites", failed, "at a large beta some states hardly occur: lower beta"
-    )
+    fit, what = ConditionalFit(parameters, losses), f"k_body_floor of {states.model.n_sites} sites"
+    advice = "at a large beta some states hardly occur: lower beta"
+    return Solution.verified(fit, residual, tol, iteration, what=what, advice=advice, otherwise="max_iter")
 
 
 def _log_conditional(states: Enumeration, energy: Array, site: int) -> Array:

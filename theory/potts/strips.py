@@ -133,9 +133,9 @@ def _leading(row: RowTransfer, tol: float, max_iter: int = 200) -> Solution[tupl
         value, best = float(values[-1]), rotations[:, -1:]
         vector = basis @ best
         residual = float(np.linalg.norm(images @ best - value * vector)) / value
-        if residual <= tol:
-            return Solution((value, vector), "converged", residual, tol, iteration + 1)
-    return Solution((value, vector), "max_iter", residual, tol, max_iter)
+        if residual <= tol or iteration + 1 == max_iter:
+            break
+    return Solution.judged((value, vector), residual, tol, iteration + 1, otherwise="max_iter")
 
 
 def _krylov(row: RowTransfer, start: Array) -> tuple[Array, Array]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,6 @@ from theory.random_matrix.interpolated_moments import count_of_nodes, interpolat
 from theory.random_matrix.moments import RidgeMoments, SpectrumMoments, non_negative_array
 from theory.random_matrix.population import LargePopulation, Population, population
 from theory.random_matrix.row_response import linearized
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
 FEWEST = 20  # points of a large covariance from which on it pays to guess them all from some
@@ -187,9 +183,8 @@ def solve_ridge_equation(
         # One step more is taken: convergence is quadratic, and kappa can be off by more than the residual.
         close = (kappa.copy(), residual) if residual <= tol else None
         kappa[active] = proposal
-    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
     problem = f"effective ridge for alpha in {_span(alpha)}, lam in {_span(lam)}"
-    return verified(Solution(kappa, status, residual, tol, iteration), problem, check, ADVICE)
+    return verified(Solution.judged(kappa, residual, tol, iteration), problem, check, ADVICE)
 
 
 class _Step:
@@ -234,27 +229,11 @@ def _broadcast(alpha: Array, lam: Array) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-@checked
-@within_range
 def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
     """Compute the residuals at ridges kappa (points,), and better ridges, one Newton step on.
 
-    These are the roots with the tangent hyperbola c/(b + kappa) of df1 at kappa put in the place of df1. All arrays
-    have the shape of kappa, which is positive.
+    These are the roots with the tangent hyperbola c/(b + kappa) of df1 at kappa put in the place of df1.
     """
-    for name in ("df1", "df2", "left", "spread"):
-        if checks.real_array(f"at.{name}", getattr(at, name)).shape != kappa.shape:
-            raise ValueError(f"at must have arrays of the shape {kappa.shape} of kappa, got another for {name}")
-    checks.real("at.rank", at.rank)
-    shapes = {np.shape(at.df1), np.shape(alpha), np.shape(lam), np.shape(kappa)}
-    if len(shapes) > 1 or not np.all(kappa > 0) or not np.all(alpha > 0) or not np.all(lam >= 0):
-        raise ValueError(
-            f"alpha and kappa must be positive and lam not negative, of one shape, got the shapes {shapes}"
-        )
-    return _tangent_step(at, alpha, lam, kappa)
-
-
-def _tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
     terms = np.where(at.df1 < at.left, alpha + at.df1, abs(alpha - at.rank) + at.left)  # those of alpha - df1
     errors = abs(lam / kappa - at.above_df1(alpha) / alpha) / (lam / kappa + terms / alpha)
     return errors, tangent_root(at, alpha, alpha - at.rank, lam, kappa)
@@ -269,7 +248,7 @@ def newton_step(
     that are alike need no bounds.
     """
     if rows.alike:
-        errors, proposal = _tangent_step(at, alpha, lam, kappa)
+        errors, proposal = tangent_step(at, alpha, lam, kappa)
         return errors, proposal, np.zeros_like(errors)
     sample, excess, ridge, errors, side = linearized(rows, at, alpha, lam, kappa)
     return errors, tangent_root(at, sample, excess, ridge, kappa), side

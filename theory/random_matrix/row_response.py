@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from theory.core.arrays import Array
 from theory.core.blocks import in_blocks
 from theory.models.row_scales import RowScales
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 from theory.random_matrix.moments import RidgeMoments
 
 Numbers = NDArray[Any]  # real or complex
@@ -146,5 +146,5 @@ def row_weight(rows: RowScales, share: Array, gap: Array, max_iter: int = 200) -
         g = proposal
         if moved <= 1e-10:  # the next step would be its square
             return g
-    solution = Solution(g, "max_iter", moved, 1e-10, max_iter)
-    raise ConvergenceError(f"weight of rows with {rows}", solution, "the scales are too far apart for double precision")
+    what, advice = f"weight of rows with {rows}", "the scales are too far apart for double precision"
+    raise ConvergenceError.of(what, g, moved, 1e-10, max_iter, status="max_iter", advice=advice)

@@ -53,7 +53,8 @@ def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEn
         **({} if method == "DOP853" else {"jac": lambda _, x: -reduced.curvature(x) / reduced.metric[:, None]}),
     )
     if not solved.success:
-        raise ConvergenceError("cross-entropy flow", Solution(solved.y[:, -1], "diverged", np.inf, 1e-12, solved.nfev))
+        last = solved.y[:, -1]
+        raise ConvergenceError.of("cross-entropy flow", last, np.inf, 1e-12, solved.nfev, status="diverged")
     path = solved.y.T[back]
     losses = np.array([reduced.loss(x) for x in path])
     return CrossEntropyPath(path[:, 0], losses, tuple(reduced.matrix(x) for x in path), int(solved.nfev))
@@ -84,9 +85,8 @@ def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> Bl
                 break
             x = x - np.linalg.solve(curvature, objective(x)[1])
         residual = float(np.max(abs(objective(x)[1]) / (lam * reduced.metric * abs(x))))
-    if not residual < TOLERANCE:
-        solution = Solution(x, "max_iter", residual, TOLERANCE, int(found.nit))
-        raise ConvergenceError(f"cross-entropy with ridge {lam:g}", solution, ADVICE)
+    what = f"cross-entropy with ridge {lam:g}"
+    Solution.verified(x, residual, TOLERANCE, int(found.nit), what=what, advice=ADVICE, otherwise="max_iter")
     return replace(reduced.matrix(x), residual=residual, iterations=int(found.nit))
 
 

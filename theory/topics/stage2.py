@@ -17,7 +17,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.models.topics import Masking, TopicModel
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 from theory.topics.attention import Keys
 from theory.topics.stage2_roots import ConvexSlope, stationary_weights
 from theory.topics.stage2_terms import Setting, Terms, stage2_terms
@@ -205,8 +205,6 @@ def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
 
 def _checked(setting: Setting, found: Stage2Optimum) -> Stage2Optimum:
     """Return the optimum itself; ConvergenceError where its slope does not vanish."""
-    if not found.residual < TOLERANCE:
-        solution = Solution(found, "unverified", found.residual, TOLERANCE, 0)
-        advice = "take a mask_weight or rates of masking that are less extreme"
-        raise ConvergenceError(f"stage 2 of {setting.model} with {setting.masking}", solution, advice)
-    return found
+    what = f"stage 2 of {setting.model} with {setting.masking}"
+    advice = "take a mask_weight or rates of masking that are less extreme"
+    return Solution.verified(found, found.residual, TOLERANCE, what=what, advice=advice).value

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from theory.models.trees.factors import primes_up_to
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 
 DIGITS = 30  # digits of every product and sum here; the results of users are doubles
 GUARD = 8  # further digits of the arithmetic
@@ -68,6 +68,4 @@ def agreed(first: Any, second: Any, problem: str) -> tuple[float, float]:
     """Return `second` as a double, and its relative difference from `first`; ConvergenceError unless that is small."""
     scale = max(abs(first), abs(second))
     residual = float(abs(first - second) / scale) if scale else 0.0
-    if not residual <= TOLERANCE:
-        raise ConvergenceError(problem, Solution(float(second), "unverified", residual, TOLERANCE, 0))
-    return float(second), residual
+    return Solution.verified(float(second), residual, TOLERANCE, what=problem).value, residual

@@ -10,7 +10,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.results import Result
 from theory.models.trees import RootedTree
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import Solution
 from theory.trees.densities import depth_density
 from theory.trees.euler import DIGITS, GUARD, TERMS, prime_zeta
 
@@ -47,12 +47,8 @@ def additive_mean(value: Callable[[int], Any]) -> NumberMean:
     # Further values are taken to grow by less than half from one exponent to the next: then this bounds their share.
     left = 4 * max(map(abs, values[-8:])) * 2.0**-TERMS
     residual = left / abs(mean) if mean else left
-    if residual > ENOUGH:
-        raise ConvergenceError(
-            "the mean of an additive function",
-            Solution(mean, "unverified", residual, ENOUGH, 0),
-            "give values that matter for exponents far below 128",
-        )
+    advice = "give values that matter for exponents far below 128"
+    Solution.verified(mean, residual, ENOUGH, what="the mean of an additive function", advice=advice)
     return NumberMean(mean, residual=residual)
 
 

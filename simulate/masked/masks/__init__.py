@@ -6,10 +6,8 @@ from simulate.masked.masks.random_masks import (
     fit_expected_masks,
     fit_masks,
     masked_test_error,
-    random_masks_test_error,
-    random_masks_train_error,
 )
-from simulate.masked.masks.span_mask import fit_span, span_errors, span_test_error, span_train_error
+from simulate.masked.masks.span_mask import fit_span, span_errors
 from theory.models import RandomMasks, SpanMask, SpanWindows
 
 __all__ = [
@@ -22,9 +20,5 @@ __all__ = [
     "fit_masks",
     "fit_span",
     "masked_test_error",
-    "random_masks_test_error",
-    "random_masks_train_error",
     "span_errors",
-    "span_test_error",
-    "span_train_error",
 ]

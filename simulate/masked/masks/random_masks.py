@@ -108,18 +108,6 @@ def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: Inputs
     return np.stack([masked_test_error(fitted.predictor, covariance, model.mask_rate), fitted.train_error])
 
 
-@checked
-def random_masks_test_error(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the test error under masking, averaged over the coordinates."""
-    return float(coordinate_errors(model, d, rng, inputs)[0].mean())
-
-
-@checked
-def random_masks_train_error(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the mean squared residual of the fitted pairs, averaged over the coordinates."""
-    return float(coordinate_errors(model, d, rng, inputs)[1].mean())
-
-
 def _ridge(Z: Array, y: Array, penalty: float) -> Array:
     """Return argmin |y - Z a|^2 + penalty |a|^2 by the smaller of the two normal equations, zero without rows."""
     rows, d = Z.shape

@@ -55,18 +55,6 @@ def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: I
     return np.array(errors).T
 
 
-@checked
-def span_test_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the test error of one data set, averaged over the windows and their coordinates."""
-    return float(span_errors(model, d, rng, inputs)[0].mean())
-
-
-@checked
-def span_train_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the train error of one data set, averaged over the windows and their coordinates."""
-    return float(span_errors(model, d, rng, inputs)[1].mean())
-
-
 def _spans(model: SpanMask | SpanWindows) -> list[NDArray[np.intp]]:
     if isinstance(model, SpanMask):
         return [np.array(model.span)]

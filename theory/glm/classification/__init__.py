@@ -1,6 +1,6 @@
 """Masked prediction by the saddle point: regression of a coordinate, classification of a spin or a color."""
 
-from theory.glm.classification.optimum import BestRidge, OptimalRidge, best_ridge, optimal_ridge
+from theory.glm.classification.optimum import OptimalRidge, optimal_ridge
 from theory.glm.classification.regression import masked_regression_problem
 from theory.glm.classification.sites import masked_classification, masked_color, spin_glass_site, split_site
 from theory.glm.classification.trees import TreeFloors, random_graph_floors, star_floors
@@ -8,10 +8,8 @@ from theory.glm.fresh_loss import fresh_loss, mixture_floor
 from theory.glm.separability import mixture_separability_threshold
 
 __all__ = [
-    "BestRidge",
     "OptimalRidge",
     "TreeFloors",
-    "best_ridge",
     "fresh_loss",
     "masked_classification",
     "masked_color",

@@ -72,8 +72,3 @@ def optimal_ridge(
         residual=points[at].residual,
         iterations=len(points),
     )
-
-
-# Other names of the same, which callers use too.
-BestRidge = OptimalRidge
-best_ridge = optimal_ridge

@@ -92,18 +92,6 @@ def softmax_averages(
     return ClassAverages(differences.T @ force, square, (response + response.T) / 2, loss, slopes)
 
 
-def softmax_prox(h: Array, V: Array, label: int, basis: Array, progress: Progress | None = None) -> Array:
-    """Return argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(basis^T x)[label] for rows h (N, D), by Newton steps."""
-    from theory.glm.multiclass.prox_kernel import softmax_prox_rows
-
-    progress = Progress() if progress is None else progress
-    differences = _differences(basis)
-    prox = progress.prox[label] = _start(progress, label, h.shape)
-    rows = np.array(h @ differences.T, order="C")
-    progress.evaluations += softmax_prox_rows(rows, _in_differences(V, differences), label, prox)
-    return np.asarray(np.linalg.solve(differences, prox.T).T)
-
-
 def symmetric_root(Q: Array) -> Array:
     """Return the symmetric square root of Q, which depends smoothly on Q.
 

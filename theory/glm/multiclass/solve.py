@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from theory.models.glm import MulticlassMixture
 from theory.numerics import Solution, first_solved, follow, require_stable, search, verified
 from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 PILOT_TOL = 1e-6  # of the search on few points: their quadrature is less accurate
 SHARP = 0.01  # of the tolerance, where that is not enough for V and q themselves
@@ -59,12 +55,11 @@ def solve_multiclass(
         classes, x, evaluations = _solved_softmax(model, tol, max_iter)
     with np.errstate(all="ignore"):
         residual = relative_gap(classes.image(x), x)
-    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
-    if status == "converged" and not classes.admissible(x):
-        status = "inadmissible"
+    admissible = not residual <= tol or classes.admissible(x)
+    solution = Solution.judged(x, residual, tol, evaluations, admissible=admissible)
     name = f"saddle point of {model.n_classes} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}"
     advice = EXTREME if is_exhausted(classes) else ADVICE
-    point = observables(classes, verified(Solution(x, status, residual, tol, evaluations), name, check, advice))
+    point = observables(classes, verified(solution, name, check, advice))
     return require_stable(point, point.replicon, name, tol, check)
 
 

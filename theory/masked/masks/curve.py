@@ -56,10 +56,10 @@ class MaskCurve(SolverResult):
 def mask_curve(
     covariance: Covariance, alphas: ArrayLike, lam: float, mask_rates: ArrayLike, n_masks: int | None = None
 ) -> MaskCurve:
-    """Compute the mean errors of `random_masks` on a grid of mask rates and sample ratios.
+    """Compute the mean errors of `RandomMasks` on a grid of mask rates and sample ratios.
 
     One population serves all points; for infinitely many masks one spectrum serves each mask rate. Raises ValueError
-    and ConvergenceError as `random_masks` does.
+    and ConvergenceError as `solve` does.
 
     >>> from theory.models import AR1
     >>> mask_curve(AR1(np.inf, 0.6), alphas=[1.0, 2.0], lam=0.01, mask_rates=[0.15]).mean_test_error.round(4)

@@ -8,7 +8,7 @@ from theory.core.arrays import Array
 from theory.masked.errors import variance_factor
 from theory.masked.masks.classes import AllMasks, Response, RowClasses, row_classes
 from theory.masked.masks.population import Population, Resolvent
-from theory.numerics import ConvergenceError, Solution, solve_fixed_point
+from theory.numerics import ConvergenceError, solve_fixed_point
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 
@@ -37,8 +37,9 @@ def solved_points(of: Population, alphas: Array, lam: float, mask_rate: float, n
             points = [finite_masks(of, float(alpha), lam, mask_rate, classes) for alpha in alphas]
     for alpha, point in zip(alphas, points, strict=True):
         if not np.isfinite([*point.first, *point.test_error, *point.train_error]).all():
-            failed = Solution(point, "diverged", point.residual, 0.0, point.iterations)
-            raise ConvergenceError(_problem(alpha, lam, mask_rate), failed, "take a less extreme alpha or lam")
+            what, advice = _problem(alpha, lam, mask_rate), "take a less extreme alpha or lam"
+            evidence = point.residual, 0.0, point.iterations
+            raise ConvergenceError.of(what, point, *evidence, status="diverged", advice=advice)
     return points
 
 

@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from theory.core.arrays import Array
 from theory.models import Covariance, Equicorrelated, Spectrum
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def inverse(matrix: Array, x: float, y: float, lam: float) -> Array:
     factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
     lower, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1) if not failed else (factor, 1)
     if failed or failed_too:
-        raise ConvergenceError(f"resolvent at lam = {lam:.6g}", Solution(matrix, "diverged", np.nan, 0.0, 0))
+        raise ConvergenceError.of(f"resolvent at lam = {lam:.6g}", matrix, np.nan, 0.0, status="diverged")
     full = np.tril(lower)
     full += np.tril(lower, -1).T
     return np.asarray(full)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.results import SolverResult
@@ -78,33 +77,8 @@ class RandomMasksSolution(SolverResult):
         return np.asarray(rows)
 
 
-@checked
-def random_masks(
-    covariance: Covariance, alpha: float, lam: float, mask_rate: float, n_masks: int | None = None
-) -> RandomMasksSolution:
-    """Compute the errors of masked regression whose inputs are masked too: `solve` of the record `RandomMasks`.
-
-    Every coordinate is masked with probability `mask_rate` in [0, 1), and masked inputs are set to 0; d may be
-    infinite. There are n = alpha d samples. Coordinate k is regressed on the masked inputs z over the pairs of a sample
-    and a mask that hide it: the mean of (x_k - a.z)^2 over these pairs plus lam |a|^2 is minimized. `n_masks` None
-    averages over all masks of each sample, which adds mask_rate/(1 - mask_rate) diag C to the sample covariance C; with
-    mask_rate 0 the problem is then `MaskedRidge`. An integer draws that many masks of each sample. The rows of one
-    sample are then rotated to uncorrelated ones, which a deterministic equivalent with several classes of rows
-    describes; the error peaks near alpha n_masks mask_rate = 1.
-
-    This extends arXiv:2601.23208. Raises ValueError for bad input, such as a finite number of masks at mask_rate 0,
-    which would hide nothing, and ConvergenceError where the equations are not solved.
-
-    >>> from theory.models import AR1
-    >>> few, many = (random_masks(AR1(np.inf, 0.6), 1.0, 0.01, 0.15, n_masks) for n_masks in (7, None))
-    >>> f"{few.mean_test_error:.4f} {many.mean_test_error:.4f}"
-    '1.8238 0.8863'
-    """
-    return solve_random_masks(RandomMasks(covariance, alpha, lam, mask_rate, n_masks))
-
-
 def solve_random_masks(model: RandomMasks) -> RandomMasksSolution:
-    """Compute the errors of `RandomMasks` by the equations of `random_masks`."""
+    """Compute the errors of `RandomMasks` by the equations of `solve`."""
     of, alphas = population(model.covariance), np.array([model.alpha])
     point = solved_points(of, alphas, model.lam, model.mask_rate, model.n_masks)[0]
     return _solution(model, point)

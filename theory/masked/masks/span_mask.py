@@ -1,6 +1,5 @@
 """Spans of coordinates masked together and predicted from all others."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,8 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.results import SolverResult
@@ -96,29 +93,8 @@ class SpanWindowsSolution(SolverResult):
         return table(start=self.step * np.arange(len(self.test_error)), test_error=self.test_error)
 
 
-@checked
-def span_mask(
-    covariance: Covariance, alpha: float, lam: float, span: Iterable[int], *, exact_size: bool = False
-) -> SpanMaskSolution:
-    """Compute the errors of the coordinates of `span`, masked together: `solve` of the record `SpanMask`.
-
-    Every coordinate of the span is regressed with ridge lam on the coordinates outside it, n = alpha d samples. With
-    kappa the effective ridge and R = (Sigma + kappa)^-1, block inversion gives the predictor -(R_BB)^-1 R_B,outside
-    and the error matrix (R_BB)^-1 [R Sigma R]_BB (R_BB)^-1 / (1 - df2/alpha); train errors are (lam/kappa)^2 of it.
-    Right for b << d; `exact_size` takes kappa and df2 from Sigma outside the span, the d - b unknowns that there are,
-    which removes a relative O(b/d). A span of one coordinate is `MaskedRidge`.
-
-    ValueError for an infinite d, and for a span that is empty, all of d, repeats a coordinate or leaves 0..d-1.
-
-    >>> from theory.models import AR1
-    >>> span_mask(AR1(d=200, correlation=0.8), alpha=1.0, lam=0.1, span=range(100, 103)).test_error.round(4)
-    array([0.5416, 0.6888, 0.5416])
-    """
-    return solve_span_mask(SpanMask(covariance, alpha, lam, _listed(span)), exact_size)
-
-
 def solve_span_mask(model: SpanMask, exact_size: bool) -> SpanMaskSolution:
-    """Compute the errors of `SpanMask` by the equations of `span_mask`."""
+    """Compute the errors of `SpanMask` by the equations of `solve`."""
     kappa, matrices, evidence = _errors(model, np.array([model.span]), exact_size)
     train = (model.lam / kappa[0]) ** 2 * np.diagonal(matrices[0])
     residual, iterations, converged = evidence
@@ -136,18 +112,8 @@ def solve_span_mask(model: SpanMask, exact_size: bool) -> SpanMaskSolution:
     )
 
 
-@checked
-def span_windows(covariance: Covariance, alpha: float, lam: float, length: int, *, exact_size: bool = False) -> Array:
-    """Compute the mean test errors, (d - length + 1,), of every window of `length` coordinates, each masked by itself.
-
-    They are the `test_error` of `solve` of the record `SpanWindows`: the formulas of `span_mask` for all windows.
-    Their mean is the error of a window placed at random.
-    """
-    return solve_span_windows(SpanWindows(covariance, alpha, lam, length), exact_size).test_error
-
-
 def solve_span_windows(model: SpanWindows, exact_size: bool) -> SpanWindowsSolution:
-    """Compute the mean errors of every window by the equations of `span_mask`, in blocks of bounded memory."""
+    """Compute the mean errors of every window by the equations of `solve`, in blocks of bounded memory."""
     windows = np.array(model.starts)[:, None] + np.arange(model.length)
     blocks = np.array_split(windows, -(-windows.size * model.covariance.size // ENTRIES))
     found = [_errors(model, block, exact_size) for block in blocks]
@@ -188,11 +154,3 @@ def _errors(
     matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
     kappa = np.broadcast_to(ridge.value, len(spans))
     return kappa, matrices, (ridge.residual, ridge.iterations, ridge.converged)
-
-
-def _listed(span: Iterable[int]) -> list[int]:
-    """Return the coordinates of any iterable, a generator included."""
-    try:
-        return list(span)
-    except Exception:  # the iteration of a stranger's object may raise anything
-        raise ValueError(f"span must be a sequence of coordinates, got {checks.shown(span)}") from None

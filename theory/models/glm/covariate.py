@@ -9,7 +9,7 @@ from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import covariance_matrix
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -29,7 +29,7 @@ class GaussianCovariateModel(SumObjective):
     power: float
     alpha: float
     lam: float
-    loss: Any = "logistic"
+    loss: LossOrName = "logistic"
     labels: Literal["sign", "linear"] = "sign"
     noise: float = 0.0
 

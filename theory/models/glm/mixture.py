@@ -9,7 +9,7 @@ import numpy as np
 from theory.core import checks
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -25,7 +25,7 @@ class GaussianMixture(SumObjective):
     labels: Sequence[int] = (1, -1)
     alpha: float
     lam: float
-    loss: Any = "logistic"
+    loss: LossOrName = "logistic"
     bias: bool = True
 
     def __post_init__(self) -> None:
@@ -51,9 +51,9 @@ class GaussianMixture(SumObjective):
     @classmethod
     def opposite(
         cls,
-        *,
         mean_power: float = 1.0,
         variances: Any = 1.0,
+        *,
         weights: Any = None,
         probability: float = 0.5,
         **options: Any,

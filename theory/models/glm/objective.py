@@ -1,14 +1,62 @@
 """The objective that all records of generalized linear models minimize, and the losses that they may name."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arrays import Array
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
-METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # the methods of an own loss, see theory.glm.Loss
+METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # of an own `Loss`
+
+
+class Loss(Protocol):
+    """The methods of a loss that the equations need; any object that has them can be used as a loss.
+
+    A margin loss l(t) depends on t = y h, labels y = +-1; a residual loss l(e) on e = y - h, real labels. It need not
+    be convex. The prox is searched for jumps, and for kinks that `breakpoints` does not tell where averages
+    show them; where it jumps the saddle point is unstable (`SaddlePoint.jumps`).
+    """
+
+    @property
+    def name(self) -> str:
+        """The name by which messages call it."""
+
+    def value(self, t: Array, /) -> Array:
+        """Return the loss l(t) at arguments t, (samples,)."""
+
+    def prox(self, t: Array, V: float, /) -> Array:
+        """Return argmin_x (x - t)^2/(2V) + l(x), the proximal operator at the response V."""
+
+    def force(self, t: Array, prox: Array, V: float, /) -> Array:
+        """Return (prox - t)/V, in a form without cancellation where there is one."""
+
+    def slope(self, t: Array, prox: Array, V: float, /) -> Array | None:
+        """Return the derivative of the force by t, or None where it is not known."""
+
+    def breakpoints(self, V: float, /) -> list[tuple[float, float]]:
+        """Return pairs (t, width): where the force bends, and on what scale; the width of a kink is 0."""
+
+
+LossOrName = str | Loss  # one of LOSSES, or an own one
+
+
+class Minimization(Protocol):
+    """What every record of a generalized linear model has: n/p, the loss and the ridge of the sum over samples."""
+
+    @property
+    def alpha(self) -> float:
+        """The number of samples per weight, n/p."""
+
+    @property
+    def loss(self) -> LossOrName:
+        """The name of a known loss, or an own one."""
+
+    @property
+    def lam(self) -> float:
+        """The ridge in sum loss + (lam/2) |w|^2."""
 
 
 class SumObjective:
@@ -24,10 +72,10 @@ class SumObjective:
         return f"{type(self).__name__}({shown}; minimizes sum loss + (lam/2) |w|^2)"
 
 
-def checked_loss(loss: Any) -> Any:
+def checked_loss(loss: LossOrName) -> LossOrName:
     """Return the name of a known loss, or an object with the methods of a loss; ValueError otherwise."""
     if isinstance(loss, str):
-        return checks.choice("loss", loss, LOSSES)
+        return str(checks.choice("loss", loss, LOSSES))
     if isinstance(loss, type) or not all(hasattr(loss, name) for name in METHODS):
         known = ", ".join(map(repr, LOSSES))
         raise ValueError(

@@ -11,7 +11,7 @@ from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -29,7 +29,7 @@ class GeneralizedLinearModel(SumObjective):
     modes: Modes | DenseModes
     clusters: Sequence[Cluster]
     alpha: float
-    loss: Any
+    loss: LossOrName
     lam: float
     bias: bool = False
     coupling: float = 0.0

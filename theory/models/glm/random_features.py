@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 from theory.numerics.normal_panels import normal_panels, normal_rule
 
 VERIFIED = 1e-9  # largest difference of moments between 16 and 32 nodes a panel, relative to their size
@@ -30,7 +30,7 @@ def _erf(z: Array) -> Array:
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sign": np.sign, "erf": _erf, "tanh": np.tanh, "relu": _relu}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class RandomFeatures(SumObjective):
     """Random features v = f(F c) of inputs c ~ N(0, I_d), with the labels of a linear teacher of c (arXiv:2002.09339).
 
@@ -42,9 +42,10 @@ class RandomFeatures(SumObjective):
     """
 
     activation: str | Callable[[Array], Array] = "sign"
+    _: KW_ONLY
     samples_per_input: float
     features_per_input: float
-    loss: Any = "logistic"
+    loss: LossOrName = "logistic"
     lam: float
     labels: Literal["sign", "linear"] = "sign"
     noise: float = 0.0

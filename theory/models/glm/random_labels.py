@@ -1,14 +1,13 @@
 """The record of labels that are independent of the inputs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from theory.core import checks
 from theory.models.covariance import Covariance, set_checked
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomLabels(SumObjective):
     """Inputs with a population `covariance` of the toolkit, and labels +-1 drawn by a fair coin (arXiv:2205.13303).
 
@@ -20,7 +19,7 @@ class RandomLabels(SumObjective):
     covariance: Covariance
     alpha: float
     lam: float
-    loss: Any = "square"
+    loss: LossOrName = "square"
 
     def __post_init__(self) -> None:
         checks.record("covariance", self.covariance, Covariance)

@@ -9,7 +9,7 @@ from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import numbers
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 
 Pair = tuple[float, float]
 
@@ -38,7 +38,7 @@ class TeacherMixture(SumObjective):
     group_fraction: float
     alpha: float
     lam: float
-    loss: Any = "logistic"
+    loss: LossOrName = "logistic"
     variances: Pair = (0.5, 0.5)
     teacher_overlap: float = 1.0
     mean_overlaps: Pair = (0.0, 0.0)

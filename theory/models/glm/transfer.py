@@ -12,7 +12,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class TransferModel(SumObjective):
     first_layer: Any = field(repr=False)
     alpha: float
     lam: float
-    loss: Any = "logistic"
+    loss: LossOrName = "logistic"
 
     def __post_init__(self) -> None:
         checks.record("task", self.task, HiddenManifold)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from theory.core import checks
@@ -37,26 +38,26 @@ class Potts(ABC):
     def _interaction_score(self, states: States) -> Array:
         """Return the part of S that comes from interactions, (M,), of states (M, L)."""
 
-    def checked_states(self, states: Any) -> States:
+    def checked_states(self, states: ArrayLike) -> States:
         """Return `states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
         return checks.colors("states", states, self.n_colors, self.n_sites)
 
-    def score(self, states: Any) -> Array:
+    def score(self, states: ArrayLike) -> Array:
         """Compute S(s), which is minus the energy, of states (..., L), as (...,)."""
         return self._in_blocks(self._block_score, states, ())
 
-    def local_scores(self, states: Any) -> Array:
+    def local_scores(self, states: ArrayLike) -> Array:
         """Compute the local scores z (..., L, C) of states (..., L).
 
         z_ia is the part of S that depends on site i, if its color were a and the others stayed as they are.
         """
         return self._in_blocks(self._block_local, states, (self.n_sites, self.n_colors))
 
-    def conditionals(self, states: Any) -> Array:
+    def conditionals(self, states: ArrayLike) -> Array:
         """Compute P(s_i = a | all other sites) = softmax_a(beta z_ia), (..., L, C), at states (..., L)."""
         return np.asarray(np.exp(self.log_conditionals(states)))
 
-    def log_conditionals(self, states: Any) -> Array:
+    def log_conditionals(self, states: ArrayLike) -> Array:
         """Compute the natural logarithm of the `conditionals`, (..., L, C)."""
         return np.asarray(log_softmax(self.beta * self.local_scores(states), axis=-1))
 
@@ -67,7 +68,7 @@ class Potts(ABC):
     def _block_local(self, states: States) -> Array:
         return self._local_scores(states) + self.fields
 
-    def _in_blocks(self, function: Callable[[States], Array], states: Any, shape: tuple[int, ...]) -> Array:
+    def _in_blocks(self, function: Callable[[States], Array], states: ArrayLike, shape: tuple[int, ...]) -> Array:
         checked = self.checked_states(states)
         flat = checked.reshape(-1, self.n_sites)
         out = np.empty((len(flat), *shape))

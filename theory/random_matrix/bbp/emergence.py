@@ -9,21 +9,17 @@ the spikes that left the bulk are the eigenvalues above 1 at the edge.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from theory.core.arrays import Array
-from theory.numerics import Solution, verified
+from theory.numerics import Solution
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.operators import Forms
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.spectral.dense_branch import FAILURES, DenseBranch
 from theory.random_matrix.spectral.real_branch import ADVICE, BranchPoint
 from theory.random_matrix.spectral.rising_root import rising_root
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 ROUNDING = 1e-11  # of B - 1 at the edge: closer than this to its threshold a spike is at it
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
@@ -73,9 +69,8 @@ def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
         # The logarithm of B grows about as fast as the coordinate: this guesses its root. The edge itself is no place
         # to start from, since x(h) is stationary there.
         best, residual, count = _root(bulk, trial, end.place - float(np.log(at_edge[rank])))
-        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
-        solution = Solution(best, status, residual, TOLERANCE, count)
-        best = verified(solution, f"outlier {rank}", True, ADVICE).value
+        what = f"outlier {rank}"
+        Solution.verified(best, residual, TOLERANCE, count, what=what, advice=ADVICE, otherwise="max_iter")
         found.append(_measure(bulk, strengths, best, residual, count))
     return found
 

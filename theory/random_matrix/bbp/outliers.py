@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,6 @@ from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
 from theory.models.row_scales import GAUSSIAN, RowScales
-from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
@@ -120,30 +118,6 @@ def outlier(data: SpikedData) -> SpikeOutlier:
         iterations=best.iterations + bulk.edge.iterations,
         converged=True,
     )
-
-
-@checked
-def spike_outlier(
-    noise: Covariance,
-    direction: ArrayLike | None,
-    *,
-    strength: float,
-    alpha: float,
-    method: str = "ssr",
-    lam: float | None = None,
-) -> SpikeOutlier:
-    """Compute the outlier of noise + strength u u^T at n = alpha d samples: `outlier` of the record made here.
-
-    The arguments are those of `spike_threshold`, and `strength` is in the units of a variance. Raises ValueError for
-    bad input, else as `outlier`.
-
-    >>> from theory.models import Isotropic
-    >>> found = spike_outlier(Isotropic(float("inf")), None, strength=2.5, alpha=1.0, method="pca")
-    >>> round(found.eigenvalue, 6), round(found.overlap, 6)  # (1 + s)(1 + 1/s) and (1 - 1/s^2)/(1 + 1/s) at alpha = 1
-    (4.9, 0.6)
-    """
-    kind = cast(SpikeMethod, method)
-    return outlier(SpikedData(noise, direction, strength=strength, alpha=alpha, method=kind, lam=lam))  # type: ignore[arg-type]  # the record makes it an array
 
 
 @checked

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from theory.core.arguments import checked
 from theory.core.results import SolverResult
-from theory.models import Covariance, SpikedData
+from theory.models import SpikedData
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.outliers import outlier
 from theory.random_matrix.bbp.transition import threshold
@@ -85,18 +84,6 @@ def optimal_ridge(data: SpikedData) -> SpikeRidge:
         iterations=evaluations,
         converged=True,
     )
-
-
-@checked
-def optimal_spike_ridge(
-    noise: Covariance, direction: ArrayLike | None, *, alpha: float, strength: float | None = None
-) -> SpikeRidge:
-    """Find the ridge that sees a spike best: `optimal_ridge` of the record made here.
-
-    The arguments are those of `spike_outlier`; without a `strength` the threshold is minimized, with one the overlap
-    maximized. Raises ValueError for bad input, else as `optimal_ridge`.
-    """
-    return optimal_ridge(SpikedData(noise, direction, strength=strength, alpha=alpha))  # type: ignore[arg-type]  # the record makes it an array
 
 
 def _cost(data: SpikedData) -> Callable[[float], float]:

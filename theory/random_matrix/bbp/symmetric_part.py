@@ -13,26 +13,21 @@ H^-1/theta + u^T G u is singular, and its overlap is the residue there.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
-from theory.models import Covariance, SpikedData
-from theory.numerics import ConvergenceError, Solution, verified
+from theory.models import SpikedData
+from theory.numerics import Solution
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.operators import Diagonal
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import noise_of, spike_strength
 from theory.random_matrix.spectral.real_branch import ADVICE
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 ACCURATE = 1e-10  # residual below which the equations for H count as solved
 UNKNOWN = np.array(np.nan)  # in the place of what a point that could not be solved does not have
@@ -93,8 +88,7 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
         return float(np.linalg.det(_reduced(bulk, point, e, share, theta)[0]))
 
     before, found = bulk.start(), None
-    if not before.residual < ACCURATE:
-        raise ConvergenceError("symmetric part", Solution(before, "unverified", before.residual, ACCURATE, 0), ADVICE)
+    Solution.verified(before, before.residual, ACCURATE, what="symmetric part", advice=ADVICE)
     for point in bulk.to_the_edge(before):
         if singular(point) > 0:
             found = before, point
@@ -110,18 +104,6 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
     return _top(True, 1 - mu / 2, _residue(bulk, point, e, share, theta), 1 - last.mu / 2, point)
 
 
-@checked
-def symmetric_part_outlier(
-    noise: Covariance, direction: ArrayLike | None, *, strength: float, alpha: float, lam: float
-) -> SymmetricOutlier:
-    """Compute the outlier of the symmetric part of the joint predictor: `symmetric_outlier` of the record made here.
-
-    The arguments are those of `spike_outlier`, with lam > 0. Raises ValueError for bad input, else as
-    `symmetric_outlier`.
-    """
-    return symmetric_outlier(SpikedData(noise, direction, strength=strength, alpha=alpha, lam=lam))  # type: ignore[arg-type]  # the record makes it an array
-
-
 def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: _Point | None) -> SymmetricOutlier:
     """Make the record of a point, None where the bulk has no edge; ConvergenceError for one that is not solved."""
     residual = point.residual if point else 0.0
@@ -135,8 +117,7 @@ def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: 
         iterations=None,
         converged=converged,
     )
-    status: Status = "converged" if converged else "unverified"
-    return verified(Solution(found, status, residual, ACCURATE, 0), "symmetric part", True, ADVICE).value
+    return Solution.verified(found, residual, ACCURATE, what="symmetric part", advice=ADVICE).value
 
 
 class _SymmetricBulk:

@@ -6,15 +6,11 @@ It is a root that is unique, since the strength that is needed is a concave func
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
-
-from numpy.typing import ArrayLike
 
 from theory.core.arguments import checked
 from theory.core.results import SolverResult
-from theory.models import Covariance, SpikedData
-from theory.models.spiked_data import SpikeMethod
-from theory.numerics import Solution, verified
+from theory.models import SpikedData
+from theory.numerics import Solution
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
@@ -65,38 +61,17 @@ def threshold(data: SpikedData) -> SpikeThreshold:
     Raises ValueError where the ridge of method "ssr" is left open or the noise is singular, and ConvergenceError where
     the root is not met.
 
-    >>> from theory.models import Isotropic
+    >>> from theory.models import Isotropic, TwoLevel
     >>> f"{threshold(SpikedData(Isotropic(float('inf')), alpha=4.0, method='pca')).value:.6f}"  # sqrt(d/n)
     '0.500000'
+    >>> noise = TwoLevel(d=float("inf"), low=0.3, high=4.0, high_fraction=0.2)
+    >>> round(float(threshold(SpikedData(noise, alpha=1.0, method="pca"))), 4)
+    3.8856
+    >>> round(float(threshold(SpikedData(noise, alpha=1.0, lam=0.05))), 4)  # of the joint predictor
+    0.4788
     """
     spiked = noise_of(data)
     return threshold_of(SpikedBulk(spiked)) if spiked.has_edge else no_threshold(spiked)
-
-
-@checked
-def spike_threshold(
-    noise: Covariance,
-    direction: ArrayLike | None,
-    *,
-    alpha: float,
-    method: str = "ssr",
-    lam: float | None = None,
-) -> SpikeThreshold:
-    """Compute the strength above which noise + strength u u^T has an outlier: `threshold` of the record made here.
-
-    `direction` u is a vector (d,) of unit length, or None for a delocalized spike, the limit d -> infinity of a random
-    direction. `alpha` = n/d counts the samples. `method` is "ssr" (the joint masked predictor at the ridge `lam`, 0 for
-    its limit), "pca", "correlation_pca" or "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr).
-    Raises ValueError for bad input, else as `threshold`.
-
-    >>> from theory.models import TwoLevel
-    >>> noise = TwoLevel(d=float("inf"), low=0.3, high=4.0, high_fraction=0.2)
-    >>> round(float(spike_threshold(noise, None, alpha=1.0, method="pca")), 4)
-    3.8856
-    >>> round(float(spike_threshold(noise, None, alpha=1.0, method="ssr", lam=0.05)), 4)
-    0.4788
-    """
-    return threshold(SpikedData(noise, direction, alpha=alpha, method=cast(SpikeMethod, method), lam=lam))  # type: ignore[arg-type]  # the record makes it an array
 
 
 def no_threshold(spiked: SpikedNoise) -> SpikeThreshold:
@@ -127,8 +102,8 @@ def threshold_of(bulk: SpikedBulk) -> SpikeThreshold:
             iterations=iterations + bulk.edge.iterations,
             converged=converged,
         )
-        solution = Solution(found, "converged" if converged else "max_iter", residual, TOLERANCE, iterations)
-        return verified(solution, f"threshold of a spike for method {bulk.spiked.method!r}", True, ADVICE).value
+        what, evidence = f"threshold of a spike for method {bulk.spiked.method!r}", (residual, TOLERANCE, iterations)
+        return Solution.verified(found, *evidence, what=what, advice=ADVICE, otherwise="max_iter").value
 
     least, slope = bulk.needed_strength(SMALLEST)
     if bulk.spiked.directions is None or bulk.spiked.method == "pca":

@@ -180,7 +180,7 @@ def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
             return _resolved(ensemble, spans, narrow)
         except GapFoundError as gap:
             extra = np.concatenate([extra, gap.points])
-    raise ConvergenceError("bulks of the law", Solution(extra, "unverified", np.inf, TOLERANCE, 0), TOO_FAR)
+    raise ConvergenceError.of("bulks of the law", extra, np.inf, TOLERANCE, advice=TOO_FAR)
 
 
 def _resolved(ensemble: Ensemble, spans: list[Span], narrow: list[bool]) -> Resolved:
@@ -198,9 +198,7 @@ def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> Spectra
     mean = sum(bulk.integral(lambda nu: nu) for bulk in pieces) + float(atoms[:, 0] @ atoms[:, 1])
     mass = sum(bulk.mass for bulk in pieces) + float(atoms[:, 1].sum())
     residual = max(found.residual, abs(mass - 1), abs(mean / ensemble.mean - 1))
-    if not residual <= TOLERANCE:
-        solution = Solution(pieces, "unverified", residual, TOLERANCE, 0)
-        raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution, TOO_FAR)
+    Solution.verified(pieces, residual, TOLERANCE, what=f"law of {ensemble!r}: total mass or mean", advice=TOO_FAR)
     edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in pieces]).reshape(-1, 2)
     return SpectralLaw(
         edges=variable.forward(edges),

@@ -1,15 +1,17 @@
 """The law of eigenvalues: bulks, atoms, and everything that is asked of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from theory.core import checks
 from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.results import SolverResult
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 from theory.random_matrix.spectral.equation import ACCURATE, resolvent
@@ -18,6 +20,9 @@ from theory.random_matrix.spectral.variable import Variable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Map = Callable[[Array], Array]
+Piece = Bulk | tuple[float, ...]  # a bulk, or position and mass of an atom
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,11 +47,11 @@ class SpectralLaw(SolverResult):
     bulks: tuple[Bulk, ...] = field(repr=False)  # in nu, the eigenvalues of S
     variable: Variable = field(repr=False)  # x(nu)
 
-    def density(self, x: Any) -> Array:
+    def density(self, x: ArrayLike) -> Array:
         """Return the density of the continuous part at x: 0 outside the bulks, infinite at a hard edge of one."""
         return self._mapped(x, self._density_of_nu, self.variable.slope)
 
-    def cumulative(self, x: Any) -> Array:
+    def cumulative(self, x: ArrayLike) -> Array:
         """Return the share of eigenvalues <= x; an atom counts at its own position."""
         points = _real("x", x)
         nu = np.where(self.variable.reached(points), self.variable.inverse(points), np.inf)
@@ -60,12 +65,12 @@ class SpectralLaw(SolverResult):
             total[within] += bulk.below(ends.angle(nu[within]))
         return np.minimum(total, 1.0)
 
-    def quantiles(self, p: Any) -> Array:
+    def quantiles(self, p: ArrayLike) -> Array:
         """Return the least x with cumulative(x) >= p, for shares p from 0 to 1; the converse of `cumulative`."""
         p = _real("p", p)
         if np.any((p < 0) | (p > 1)):
             raise ValueError(f"p must lie in [0, 1], got a minimum of {p.min()} and a maximum of {p.max()}")
-        pieces: list[Any] = sorted([*self.bulks, *map(tuple, self._nu_atoms)], key=_begin)
+        pieces: list[Piece] = sorted([*self.bulks, *map(tuple, self._nu_atoms)], key=_begin)
         masses = np.array([piece.mass if isinstance(piece, Bulk) else piece[1] for piece in pieces])
         tops = np.cumsum(masses)
         which = np.minimum(np.searchsorted(tops, p * (1 - 1e-15) if p.size else p), len(pieces) - 1)
@@ -85,7 +90,7 @@ class SpectralLaw(SolverResult):
         checks.fits_in_memory(f"the positions of {d} eigenvalues", d)
         return self.quantiles((np.arange(d) + 0.5) / d)
 
-    def stieltjes(self, z: Any) -> ComplexArray:
+    def stieltjes(self, z: ArrayLike) -> ComplexArray:
         """Return g(z) anywhere; a real z inside a bulk is taken as z + i0. Raises ValueError at an atom."""
         points = _complex("z", z)
         upper = np.where(points.imag < 0, points.conj(), points).ravel()
@@ -123,7 +128,7 @@ class SpectralLaw(SolverResult):
     def _nu_atoms(self) -> Array:
         return self.ensemble.atoms
 
-    def _mapped(self, x: Any, of_nu: Any, slope: Any) -> Array:
+    def _mapped(self, x: ArrayLike, of_nu: Map, slope: Map) -> Array:
         points = _real("x", x)
         value = np.zeros(points.shape)
         seen = self.variable.reached(points)
@@ -162,19 +167,18 @@ class SpectralLaw(SolverResult):
             if kept.any():
                 found, trace = resolvent(self.ensemble, points[kept])
                 if not found.certified.all():
+                    what = f"Stieltjes transform at {nu[kept][~found.certified][:3]}"
                     worst = float(found.residual.max())
-                    solution = Solution(found.h, "unverified", worst, ACCURATE, 0)
-                    place = nu[kept][~found.certified][:3]
-                    raise ConvergenceError(f"Stieltjes transform at {place}", solution, ADVICE)
+                    raise ConvergenceError.of(what, found.h, worst, ACCURATE, advice=ADVICE)
                 value[kept] = trace
         return value
 
 
-def _begin(piece: Any) -> tuple[float, float]:
+def _begin(piece: Piece) -> tuple[float, float]:
     return (piece.interval.low, 1.0) if isinstance(piece, Bulk) else (piece[0], 0.0)
 
 
-def _complex(name: str, value: Any) -> ComplexArray:
+def _complex(name: str, value: ArrayLike) -> ComplexArray:
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "iufcO" or np.ma.is_masked(value):
@@ -187,7 +191,7 @@ def _complex(name: str, value: Any) -> ComplexArray:
     return points
 
 
-def _real(name: str, value: Any) -> Array:
+def _real(name: str, value: ArrayLike) -> Array:
     points = checks.real_array(name, value)
     if not np.isfinite(points).all():
         raise ValueError(f"{name} must be finite, got {points[~np.isfinite(points)].flat[0]}")

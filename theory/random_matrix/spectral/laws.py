@@ -4,12 +4,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from theory.core import checks
 from theory.core.arguments import checked
-from theory.core.arrays import Array
 from theory.models import Covariance, MaskedRidge, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
@@ -74,39 +69,14 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     array([[-0.844289,  0.5     ]])
     >>> abs(law.mean()) < 1e-9  # the diagonal of the predictor is zero
     True
+    >>> from theory.models import AR1
+    >>> chain = predictor_law(MaskedRidge(AR1(float("inf"), 0.5), alpha=2.0, lam=0.1))
+    >>> chain.edges.round(4), chain.density([-5.0, 0.0, 0.5]).round(4)
+    (array([[-2.3406,  0.902 ]]), array([0.    , 0.3748, 0.5921]))
     """
     _refuse_unbounded("model", model.covariance, divided=model.covariance.spectrum.axes)
     _bounded(model.row_scales)
     return _law(model.covariance, partial(masked_predictor, model), Predictor())
-
-
-@checked
-@within_range
-def predictor_density(model: MaskedRidge, grid: ArrayLike) -> Array:
-    """Compute the density of the joint predictor's eigenvalues at the points of `grid`, in the shape of `grid`.
-
-    The atom of `predictor_law` is not part of it. Raises ValueError for what is not finite, ConvergenceError.
-
-    >>> from theory.models import AR1
-    >>> model = MaskedRidge(AR1(float("inf"), 0.5), alpha=2.0, lam=0.1)
-    >>> predictor_density(model, [-5.0, 0.0, 0.5]).round(4)
-    array([0.    , 0.3748, 0.5921])
-    """
-    points = checks.real_array("grid", grid)
-    if not np.isfinite(points).all():
-        raise ValueError(f"grid must be finite, got {points[~np.isfinite(points)].flat[0]}")
-    return predictor_law(model).density(points)
-
-
-@checked
-def predictor_edges(model: MaskedRidge) -> Array:
-    """Compute both ends of every bulk of the joint predictor's eigenvalues, (bulks, 2), ascending.
-
-    >>> from theory.models import AR1
-    >>> predictor_edges(MaskedRidge(AR1(float("inf"), 0.5), alpha=2.0, lam=0.1)).round(4)
-    array([[-2.3406,  0.902 ]])
-    """
-    return predictor_law(model).edges
 
 
 def _law(

@@ -12,18 +12,15 @@ physical root, so that m passes 1 once there too.
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from theory.core.arrays import Array
-from theory.numerics import Solution, verified
+from theory.numerics import Solution
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified
 from theory.random_matrix.spectral.rising_root import rising_root
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 Side = Literal["right", "left"]
 TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
@@ -114,8 +111,8 @@ class RealBranch:
         point, count = self.stationary()
         residual = abs(point.m - 1)
         edge = ExtremeEdge(point.nu, point.h, point.place, residual, count)
-        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
-        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
+        what, evidence = f"{self.side} edge", (residual, TOLERANCE, count)
+        return Solution.verified(edge, *evidence, what=what, advice=ADVICE, otherwise="max_iter").value
 
     def stationary(self, tol: float = 1e-13) -> tuple[BranchPoint, int]:
         """Search the point with m = 1 until a step is below `tol`; the number of points tried comes with it."""
