@@ -5,9 +5,9 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Vector
 from theory.glm.losses import Loss
 from theory.models import Covariance
 from theory.models.glm import (
@@ -19,7 +19,7 @@ from theory.models.glm import (
     RandomLabels,
     TeacherMixture,
 )
-from theory.models.glm.teacher_mixture import Pair
+from theory.models.glm.cluster import Pair
 
 Activation = str | Callable[[Array], Array]
 
@@ -114,7 +114,7 @@ def gaussian_mixture(
 @checked
 def multiclass_mixture(
     modes: Modes,
-    probabilities: ArrayLike,
+    probabilities: Vector,
     *,
     alpha: float,
     lam: float,
@@ -122,9 +122,8 @@ def multiclass_mixture(
     bias: bool = True,
 ) -> MulticlassMixture:
     """Make the record `MulticlassMixture` of K clusters, each a class: `modes` hold K means, K shares sum to one."""
-    shares = checks.finite_array("probabilities", probabilities, 1)
     return MulticlassMixture(
-        modes=modes, probabilities=tuple(shares.tolist()), alpha=alpha, lam=lam, loss=loss, bias=bias
+        modes=modes, probabilities=tuple(probabilities.tolist()), alpha=alpha, lam=lam, loss=loss, bias=bias
     )
 
 

@@ -16,7 +16,7 @@ from theory.masked.errors import SampleFactors
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance
-from theory.models.conventions import sample_ratio
+from theory.models.conventions import RATIOS
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
 
@@ -93,7 +93,7 @@ def learning_curve(
            [0.759 , 0.624 , 0.4816]])
     """
     alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
-    sample_ratio("alphas", alphas.min()), sample_ratio("alphas", alphas.max())
+    RATIOS.check("alphas", alphas.min()), RATIOS.check("alphas", alphas.max())
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
     of = population(covariance)
     ridge = solve_population_ridge(of, alpha, lam, row_scales=row_scales)

@@ -9,18 +9,20 @@ record's own number of unknowns.
 """
 
 import math
+from typing import Annotated
 
-from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.ranges import AtLeast, NonNegative, Positive, Within
 
 SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alpha leave the floating-point numbers
 
+RATIOS = Within(SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
+SampleRatio = Annotated[float, RATIOS]
+Unknowns = Annotated[float, AtLeast(2, infinite=True)]
 
-def sample_ratio(name: str, alpha: float) -> float:
-    """Return `alpha` as a float in the range in which the equations of this project can be evaluated, or ValueError."""
-    return checks.between(name, alpha, SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
 
-
-def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:
+@checked
+def ridge_per_unknown(lam: NonNegative, alpha: Positive, d: Unknowns = math.inf) -> float:
     """Convert a ridge `lam` per sample at n = alpha d into L = n lam/(d - 1), the ridge in the records of `glm`.
 
     A finite d counts the d - 1 unknowns of masked regression exactly. ValueError for d < 2.
@@ -28,10 +30,11 @@ def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:
     >>> ridge_per_unknown(0.1, alpha=2.0)
     0.2
     """
-    return samples_per_unknown(alpha, d) * checks.non_negative("lam", lam)
+    return samples_per_unknown(alpha, d) * lam
 
 
-def ridge_per_sample(L: float, alpha: float, d: float = math.inf) -> float:
+@checked
+def ridge_per_sample(L: NonNegative, alpha: Positive, d: Unknowns = math.inf) -> float:
     """Convert a ridge `L` per unknown at n = alpha d into lam = (d - 1) L/n, the ridge in the records of `masked`.
 
     It is the inverse of `ridge_per_unknown`.
@@ -39,10 +42,10 @@ def ridge_per_sample(L: float, alpha: float, d: float = math.inf) -> float:
     >>> ridge_per_sample(0.2, alpha=2.0)
     0.1
     """
-    return checks.non_negative("L", L) / samples_per_unknown(alpha, d)
+    return L / samples_per_unknown(alpha, d)
 
 
-def samples_per_unknown(alpha: float, d: float = math.inf) -> float:
+@checked
+def samples_per_unknown(alpha: Positive, d: Unknowns = math.inf) -> float:
     """Return n/(d - 1) at n = alpha d, and alpha at d = infinity; ValueError for d < 2, which leaves no unknowns."""
-    alpha, d = checks.positive("alpha", alpha), checks.dimension(d, infinite=True, least=2)
     return alpha * d / (d - 1) if math.isfinite(d) else alpha

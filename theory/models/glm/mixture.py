@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
+from theory.core.ranges import Positive
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -23,26 +25,18 @@ class GaussianMixture(SumObjective):
     modes: Modes | DenseModes = field(repr=False)
     probabilities: Sequence[float]
     labels: Sequence[int] = (1, -1)
-    alpha: float
-    lam: float
-    loss: Any = "logistic"
+    alpha: Positive
+    lam: Positive
+    loss: LossOrName = "logistic"
     bias: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.modes, Modes | DenseModes):
-            raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
+        checked_fields(self)
         labels = checks.real_array("labels", self.labels)
         if labels.ndim != 1 or not np.isin(labels, (-1, 1)).all():
             raise ValueError(f"labels must be -1 or 1 for each cluster, got {checks.shown(self.labels)}")
-        set_checked(
-            self,
-            probabilities=mixture_shares(self.probabilities, self.modes),
-            labels=tuple(int(label) for label in labels),
-            loss=checked_loss(self.loss),
-            bias=checks.flag("bias", self.bias),
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-        )
+        shares = mixture_shares(self.probabilities, self.modes)
+        set_checked(self, probabilities=shares, labels=tuple(int(label) for label in labels))
         if len(self.labels) != len(self.probabilities):
             raise ValueError(
                 f"labels must be -1 or 1 for each of {len(self.probabilities)} clusters, got {self.labels!r}"
@@ -90,22 +84,14 @@ class MulticlassMixture(SumObjective):
 
     modes: Modes = field(repr=False)
     probabilities: Sequence[float]
-    alpha: float
-    lam: float
-    loss: str = "square"
+    alpha: Positive
+    lam: Positive
+    loss: Literal["square", "softmax"] = "square"
     bias: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.modes, Modes):
-            raise ValueError(f"modes must be Modes, got {type(self.modes).__name__}")
-        checks.choice("loss", self.loss, ("square", "softmax"))
-        set_checked(
-            self,
-            bias=checks.flag("bias", self.bias),
-            probabilities=mixture_shares(self.probabilities, self.modes),
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-        )
+        checked_fields(self)
+        set_checked(self, probabilities=mixture_shares(self.probabilities, self.modes))
         if self.n_classes < 2:
             raise ValueError(f"probabilities must be those of at least 2 classes, got {self.n_classes}")
 

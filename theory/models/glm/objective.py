@@ -1,17 +1,19 @@
 """The objective that all records of generalized linear models minimize, and the losses that they may name."""
 
 import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import CheckedRecord
+from theory.core.ranges import Accepted
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
 METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # the methods of an own loss, see theory.glm.Loss
 
 
-class SumObjective:
+class SumObjective(CheckedRecord):
     """The base of records whose `lam` is that of a sum over samples, sum loss + (lam/2) |w|^2, and not of a mean.
 
     `theory.models.ridge_per_unknown` and `ridge_per_sample` convert to and from the ridge of
@@ -35,6 +37,9 @@ def checked_loss(loss: Any) -> Any:
             f"got {checks.shown(loss)}"
         )
     return loss
+
+
+LossOrName = Annotated[Any, Accepted(lambda _, loss: checked_loss(loss))]
 
 
 def _short(value: Any) -> str:

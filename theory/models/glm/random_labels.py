@@ -1,11 +1,10 @@
 """The record of labels that are independent of the inputs."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from theory.core import checks
-from theory.models.covariance import Covariance, set_checked
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.core.ranges import Positive
+from theory.models.covariance import Covariance
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -18,15 +17,6 @@ class RandomLabels(SumObjective):
     """
 
     covariance: Covariance
-    alpha: float
-    lam: float
-    loss: Any = "square"
-
-    def __post_init__(self) -> None:
-        checks.record("covariance", self.covariance, Covariance)
-        set_checked(
-            self,
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-            loss=checked_loss(self.loss),
-        )
+    alpha: Positive
+    lam: Positive
+    loss: LossOrName = "square"

@@ -4,12 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
+from theory.core.ranges import AtLeast, Positive
 from theory.models.covariance import set_checked
 
 LARGEST_LEVEL = 1e100  # so that no square of a level overflows
@@ -39,14 +40,13 @@ class DiscretePerceptron:
     """
 
     levels: Sequence[float]  # the values that a weight can take, in any order
-    alpha: float  # patterns per weight, P/N
+    alpha: Positive  # patterns per weight, P/N
     margin: float = 0.0  # the smallest stability x.W/sqrt(N) that counts as stored
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         levels = checked_levels(self.levels)
-        set_checked(
-            self, levels=levels, alpha=checks.positive("alpha", self.alpha), margin=checked_margin(self.margin, levels)
-        )
+        set_checked(self, levels=levels, margin=checked_margin(self.margin, levels))
 
     @property
     def n_levels(self) -> int:
@@ -55,16 +55,13 @@ class DiscretePerceptron:
 
 
 @checked
-def equally_spaced_levels(n_levels: int) -> tuple[float, ...]:
+def equally_spaced_levels(n_levels: Annotated[int, AtLeast(2, most=MOST_LEVELS)]) -> tuple[float, ...]:
     """Return `n_levels` >= 2 equally spaced values from -1 to 1.
 
     >>> equally_spaced_levels(3)
     (-1.0, 0.0, 1.0)
     """
-    count = int(checks.dimension(n_levels, least=2, name="n_levels"))
-    if count > MOST_LEVELS:
-        raise ValueError(f"n_levels must be at most {MOST_LEVELS}, got {count}")
-    return tuple((2.0 * k - (count - 1)) / (count - 1) for k in range(count))
+    return tuple((2.0 * k - (n_levels - 1)) / (n_levels - 1) for k in range(n_levels))
 
 
 def checked_levels(value: Any) -> tuple[float, ...]:
