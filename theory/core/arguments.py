@@ -74,7 +74,9 @@ def checked_fields(record: object) -> None:
     """
     checks_of = _field_checks(type(record))  # type: ignore[arg-type]  # mypy takes a class to be unhashable here
     for name, check in checks_of.items():
-        object.__setattr__(record, name, check(name, getattr(record, name)))
+        given = getattr(record, name)
+        if (converted := check(name, given)) is not given:
+            object.__setattr__(record, name, converted)
 
 
 class CheckedRecord:

@@ -11,18 +11,16 @@ record's own number of unknowns.
 import math
 from typing import Annotated
 
-from theory.core.arguments import checked
-from theory.core.ranges import AtLeast, NonNegative, Positive, Within
+from theory.core import checks
+from theory.core.ranges import Within
 
 SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alpha leave the floating-point numbers
 
 RATIOS = Within(SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
 SampleRatio = Annotated[float, RATIOS]
-Unknowns = Annotated[float, AtLeast(2, infinite=True)]
 
 
-@checked
-def ridge_per_unknown(lam: NonNegative, alpha: Positive, d: Unknowns = math.inf) -> float:
+def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:
     """Convert a ridge `lam` per sample at n = alpha d into L = n lam/(d - 1), the ridge in the records of `glm`.
 
     A finite d counts the d - 1 unknowns of masked regression exactly. ValueError for d < 2.
@@ -30,11 +28,10 @@ def ridge_per_unknown(lam: NonNegative, alpha: Positive, d: Unknowns = math.inf)
     >>> ridge_per_unknown(0.1, alpha=2.0)
     0.2
     """
-    return samples_per_unknown(alpha, d) * lam
+    return samples_per_unknown(alpha, d) * checks.non_negative("lam", lam)
 
 
-@checked
-def ridge_per_sample(L: NonNegative, alpha: Positive, d: Unknowns = math.inf) -> float:
+def ridge_per_sample(L: float, alpha: float, d: float = math.inf) -> float:
     """Convert a ridge `L` per unknown at n = alpha d into lam = (d - 1) L/n, the ridge in the records of `masked`.
 
     It is the inverse of `ridge_per_unknown`.
@@ -42,10 +39,10 @@ def ridge_per_sample(L: NonNegative, alpha: Positive, d: Unknowns = math.inf) ->
     >>> ridge_per_sample(0.2, alpha=2.0)
     0.1
     """
-    return L / samples_per_unknown(alpha, d)
+    return checks.non_negative("L", L) / samples_per_unknown(alpha, d)
 
 
-@checked
-def samples_per_unknown(alpha: Positive, d: Unknowns = math.inf) -> float:
+def samples_per_unknown(alpha: float, d: float = math.inf) -> float:
     """Return n/(d - 1) at n = alpha d, and alpha at d = infinity; ValueError for d < 2, which leaves no unknowns."""
+    alpha, d = checks.positive("alpha", alpha), checks.dimension(d, infinite=True, least=2)
     return alpha * d / (d - 1) if math.isfinite(d) else alpha

@@ -10,12 +10,14 @@ import numpy as np
 
 from theory.core import checks
 from theory.core.arguments import checked, checked_fields
-from theory.core.ranges import AtLeast, Positive
+from theory.core.ranges import Accepted, AtLeast, Positive
 from theory.models.covariance import set_checked
 
 LARGEST_LEVEL = 1e100  # so that no square of a level overflows
 LARGEST_MARGIN = 1e3  # over the largest level: beyond it, even one pattern is classified with probability exp(-5e5)
 MOST_LEVELS = 1000
+
+Levels = Annotated[Sequence[float], Accepted(lambda _, value: checked_levels(value))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +41,13 @@ class DiscretePerceptron:
     DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.4, margin=0.0)
     """
 
-    levels: Sequence[float]  # the values that a weight can take, in any order
+    levels: Levels  # the values that a weight can take, in any order
     alpha: Positive  # patterns per weight, P/N
     margin: float = 0.0  # the smallest stability x.W/sqrt(N) that counts as stored
 
     def __post_init__(self) -> None:
         checked_fields(self)
-        levels = checked_levels(self.levels)
-        set_checked(self, levels=levels, margin=checked_margin(self.margin, levels))
+        set_checked(self, margin=checked_margin(self.margin, self.levels))
 
     @property
     def n_levels(self) -> int:
