@@ -61,8 +61,7 @@ class PlateauRate(Result):
         by a constant that depends on the data. The law is therefore one of the logarithm: t = log(1/eps)/sigma_1 + O(1)
         for a start with weights of order eps. The time is infinite where nothing grows.
         """
-        a = abs(self.amplitude(stack))
-        if self.rate == 0 or a == 0:
+        if (a := abs(self.amplitude(stack))) == 0 or self.rate == 0:
             return math.inf
         return (0.5 * (math.log(2 * gain) - math.log(self.rate)) - math.log(a)) / self.rate
 
