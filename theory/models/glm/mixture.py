@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.ranges import Positive
+from theory.core.arguments import checked, checked_fields
+from theory.core.ranges import NonNegative, OpenShare, Positive, Vector
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
 from theory.models.glm.objective import LossOrName, SumObjective
@@ -43,13 +43,14 @@ class GaussianMixture(SumObjective):
             )
 
     @classmethod
+    @checked
     def opposite(
         cls,
         *,
-        mean_power: float = 1.0,
+        mean_power: NonNegative = 1.0,
         variances: Any = 1.0,
-        weights: Any = None,
-        probability: float = 0.5,
+        weights: Vector | None = None,
+        probability: OpenShare = 0.5,
         **options: Any,
     ) -> Self:
         """Make two clusters with means +-mu, |mu|^2 = `mean_power` spread evenly; `probability` is that of label 1.
@@ -63,14 +64,12 @@ class GaussianMixture(SumObjective):
                 f"variances must be non-negative: one number, (M,) or (2, M), got {checks.shown(variances)}"
             )
         M = table.shape[1]
-        shares = np.full(M, 1 / M) if weights is None else checks.finite_array("weights", weights, 1)
+        shares = np.full(M, 1 / M) if weights is None else weights
         if shares.shape != (M,):
             raise ValueError(f"weights must have shape ({M},), one share for each of the variances, got {shares.shape}")
         signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        power = checks.non_negative("mean_power", mean_power)
-        share = checks.between("probability", probability, 0, 1)
-        modes = Modes(shares, table, power * signs[:, :, None] * shares)
-        return cls(modes=modes, probabilities=(share, 1 - share), **options)
+        modes = Modes(shares, table, mean_power * signs[:, :, None] * shares)
+        return cls(modes=modes, probabilities=(probability, 1 - probability), **options)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
