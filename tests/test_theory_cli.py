@@ -174,7 +174,7 @@ def test_infinite_systems(capsys):
         ("masked.solve AR1 d=4 correlation=0.5", "missing alpha, lam: MaskedRidge takes covariance alpha lam"),
         ("masked.solve AR1 d=x correlation=0.5 alpha=1 lam=1", "d must be a number, got 'x'"),
         ("masked.solve AR1 d=4 correlation=1.5 alpha=1 lam=1", "correlation must lie in (-1, 1), got 1.5"),
-        ("masked.solve AR1 d=4 correlation=0.5 alpha=1 lam=0", "lam must be positive, got 0; for lam -> 0 see"),
+        ("masked.solve AR1 d=4 correlation=0.5 alpha=1 lam=0", "lam must be positive, got 0.0; for lam -> 0 see"),
         (
             "masked.solve AR1 d=4.5 correlation=0.5 alpha=1 lam=1",
             "d must be an integer of at least 1 or infinity, got 4.5",

@@ -13,7 +13,7 @@ from simulate.glm.errors import both_positive, respond
 from simulate.glm.features import FeatureTask
 from simulate.glm.fit import AnyLoss, Argument, LinearFit, fit, fit_coupled
 from simulate.glm.modes import apportion, embed
-from simulate.glm.multiclass import ClassLoss, MulticlassFit, fit_multiclass
+from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
 from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
@@ -140,7 +140,7 @@ def _random_labels(model: RandomLabels, d: int, rng: Generator, inputs: InputLaw
 
 @_measured.register
 def _(model: MulticlassMixture, d: int, rng: Generator) -> Measured:
-    clusters, shares, loss = ClassClusters.of(model, d), np.array(model.probabilities), cast(ClassLoss, model.loss)
+    clusters, shares, loss = ClassClusters.of(model, d), np.array(model.probabilities), model.loss
     classes = np.repeat(np.arange(model.n_classes), apportion(shares, sample_size(model.alpha, d, d)))
     fitted = fit_multiclass(clusters.draw(classes, rng), classes, model.n_classes, loss, model.lam, bias=model.bias)
     errors = clusters.errors(fitted, rng)

@@ -51,7 +51,7 @@ UNIT = np.eye(4)[0]
         (lambda: TwoLevel(10, high_fraction=1.5), r"high_fraction must lie in \(0, 1\), got 1.5"),
         (lambda: AR1(10, 1.0), r"correlation must lie in \(-1, 1\), got 1.0"),
         (lambda: AR1(10, NAN), "correlation must be finite"),
-        (lambda: Toeplitz(10, 3.0), "symbol must be a function of the angle, got 3.0"),
+        (lambda: Toeplitz(10, 3.0), "symbol must be a function, got 3.0"),
         (lambda: Toeplitz(10, np.cos), "symbol must be finite and positive at every angle"),
         (lambda: Toeplitz(10, lambda t: 1.5 + (t > 1)), "symbol is not smooth enough"),
         (lambda: TridiagonalPrecision(10, 1.0, -0.5), r"diagonal must exceed 2 \|off_diagonal\| = 1.0, got 1.0"),

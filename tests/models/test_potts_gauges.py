@@ -91,7 +91,7 @@ def test_fields_of_a_site_may_be_shifted():
     ("call", "message"),
     [
         (lambda m: rescaled(m, 0), "factor must not be zero"),
-        (lambda m: rescaled(m, np.nan), "factor must be a real number, got nan"),
+        (lambda m: rescaled(m, np.nan), "factor must be finite, got nan"),
         (lambda m: shifted(m, "a"), "constant must be a real number"),
         (lambda m: color_gauge(m, [1.0, 2.0]), r"shift must have shape \(3,\) \(colors\), got \(2,\)"),
         (lambda m: color_gauge(m, [1.0, np.inf, 2.0]), "shift must be finite"),

@@ -312,9 +312,9 @@ def test_bad_interactions(sites, strengths, colors, message):
     ("arguments", "message"),
     [
         ((3, []), "interactions must have at least one Interaction, got none"),
-        ((3, [SYMMETRIC]), "interactions must be a record"),
-        ((3, None), "interactions must be a sequence of Interaction records, got NoneType"),
-        ((3, Interaction([[0, 1]], [1.0], SYMMETRIC)), "interactions must be a sequence of Interaction records, got I"),
+        ((3, [SYMMETRIC]), r"interactions\[0\] must be a record of theory.models"),
+        ((3, None), "interactions must be a sequence, got None"),
+        ((3, Interaction([[0, 1]], [1.0], SYMMETRIC)), "interactions must be a sequence, got Interaction"),
         ((2, [Interaction([[0, 2]], [1.0], SYMMETRIC)]), "interactions must name sites below n_sites = 2, got 2"),
         (
             (3, [Interaction([[0, 1]], [1.0], SYMMETRIC), Interaction([[0, 1]], [1.0], np.eye(2))]),

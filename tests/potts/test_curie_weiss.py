@@ -181,7 +181,7 @@ def test_finite_system_against_a_heat_bath(agrees):
         (lambda: potts.curie_weiss(3, math.inf), "beta must be finite"),
         (lambda: potts.finite_curie_weiss(0, 3, 1.0), "n_sites must be an integer of at least 1"),
         (lambda: potts.finite_curie_weiss(5000, 3, 1.0), "n_sites must be at most 4000 for exact sums, got 5000"),
-        (lambda: potts.finite_curie_weiss(10, 3, math.nan), "beta must be a real number, got nan"),
+        (lambda: potts.finite_curie_weiss(10, 3, math.nan), "beta must be finite, got nan"),
         (lambda: potts.curie_weiss_critical_beta(2.5), "n_colors must be an integer"),
     ],
 )

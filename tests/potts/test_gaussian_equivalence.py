@@ -167,7 +167,7 @@ def test_table_of_sites():
     [
         (lambda: contrast_regression(SMALL, 1.0, 0.0), "lam must be positive, got 0.0; .* ridgeless_contrast"),
         (lambda: contrast_regression(SMALL, 1.0, -1.0), "lam must be positive, got -1.0"),
-        (lambda: contrast_regression(SMALL, 1.0, np.nan), "lam must be a real number, got nan"),
+        (lambda: contrast_regression(SMALL, 1.0, np.nan), "lam must be finite, got nan"),
         (lambda: contrast_regression(SMALL, 0.0, 0.1), r"alpha must lie in \[1e-150, 1e\+150\], got 0.0"),
         (lambda: contrast_regression(AR1(4, 0.5), 1.0, 0.1), "population must be a record .*ContrastPopulation"),
         (lambda: ridgeless_contrast_regression(AR1(4, 0.5), 1.0), "population must be a record"),

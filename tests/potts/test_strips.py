@@ -140,7 +140,7 @@ def test_extreme_temperatures(beta):
         (lambda: potts.torus(3, 1, 3, 1.0), "columns must be an integer of at least 2"),
         (lambda: potts.torus(3, 3, 1, 1.0), "n_colors must be an integer of at least 2"),
         (lambda: potts.torus(3, 3, 2, -1.0), "beta must lie in"),
-        (lambda: potts.onsager_energy(math.nan), "beta must be a real number, got nan"),
+        (lambda: potts.onsager_energy(math.nan), "beta must be finite, got nan"),
         (lambda: potts.square_lattice_critical_beta(1), "n_colors must be an integer of at least 2"),
     ],
 )

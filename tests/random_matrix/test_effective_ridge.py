@@ -185,7 +185,7 @@ def test_nan_is_never_converged():
     ("alpha", "lam", "message"),
     [
         (0.0, 0.1, "alpha must lie in"),
-        (math.nan, 0.1, "alpha must be a real number, got nan"),
+        (math.nan, 0.1, "alpha must be finite, got nan"),
         (1.0, -0.1, r"lam must lie in \[0, inf\), got -0.1"),
         (1.0, math.inf, "lam must be finite"),
     ],

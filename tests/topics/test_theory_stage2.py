@@ -313,7 +313,7 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
             "must leave a key to every query",
         ),
         (lambda: topics.stage2_loss(MODEL, STANDARD, -1), "same_topic_weight must lie in"),
-        (lambda: topics.stage2_loss(MODEL, STANDARD, 1, math.nan), "same_word_weight must be a real number"),
+        (lambda: topics.stage2_loss(MODEL, STANDARD, 1, math.nan), "same_word_weight must be finite, got nan"),
         (lambda: topics.stage2_loss(MODEL, STANDARD, 1, mask_weight=-1), "mask_weight must lie in"),
         (lambda: topics.stage2_loss(MODEL, STANDARD, 1, mask_query_weight=-1), "mask_query_weight must lie in"),
         (lambda: topics.stage2_loss(MODEL, STANDARD, 1, bias="some"), "bias must be one of 'free', 'none', 'decayed'"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.core import checks
-from theory.core.ranges import AtLeast, Within
+from theory.core.ranges import Range
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -31,9 +31,9 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
     Flags, integers, real numbers, one of several literals, records and arrays become what their annotation says; a
     value of another kind raises ValueError naming the argument, the value and what is allowed. Numbers may be infinite
-    but not NaN. What annotations cannot say, such as ranges and shapes, remains with the function. Annotations that
-    say nothing about the kind (Any, type variables, protocols) let everything pass. A wrong number of arguments stays
-    Python's own TypeError.
+    but not NaN, unless the annotation names a range of `theory.core.ranges`. What annotations cannot say, such as
+    shapes that depend on one another, remains with the function. Annotations that say nothing about the kind (Any, type
+    variables, protocols) let everything pass. A wrong number of arguments stays Python's own TypeError.
     """
     parameters = inspect.signature(function).parameters
 
@@ -88,7 +88,16 @@ def checked_fields(record: object) -> None:
     """
     checks_of = _field_checks(type(record))  # type: ignore[arg-type]  # mypy takes a class to be unhashable here
     for name, check in checks_of.items():
-        object.__setattr__(record, name, check(name, getattr(record, name)))
+        given = getattr(record, name)
+        if (converted := check(name, given)) is not given:
+            object.__setattr__(record, name, converted)
+
+
+class CheckedRecord:
+    """The base of records whose fields are checked and converted by their annotations, and by nothing else."""
+
+    def __post_init__(self) -> None:
+        checked_fields(self)
 
 
 @functools.cache
@@ -134,7 +143,7 @@ def _check(annotation: Any) -> Check | None:
         return checks.real_array
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        ranges = [one for one in arguments[1:] if isinstance(one, AtLeast | Within)]
+        ranges = [one for one in arguments[1:] if isinstance(one, Range)]
         return ranges[0].check if ranges else _check(arguments[0])
     if annotation in SCALARS:
         return SCALARS[annotation]

@@ -82,6 +82,8 @@ def number(name: str, value: Any) -> float:
 
     Objects are numbers if float() says so: fractions, and numbers of mpmath or sympy.
     """
+    if type(value) is float and value == value:  # what comes most often is told at once; NaN equals nothing
+        return value
     try:
         given = np.asarray(value)
         if given.ndim or given.dtype.kind not in NUMBERS or np.ma.is_masked(value):

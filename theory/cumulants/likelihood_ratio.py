@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, poch
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.cumulants.overlap import log_overlap
 from theory.models import SpikedCumulant
@@ -42,7 +42,7 @@ class LikelihoodRatioNorm(Result):
 
 
 @checked
-def likelihood_ratio_norm(model: SpikedCumulant, n: int) -> LikelihoodRatioNorm:
+def likelihood_ratio_norm(model: SpikedCumulant, n: Count) -> LikelihoodRatioNorm:
     """Compute ||L_n||^2, the second moment under H0 of the likelihood ratio of `n` samples, exactly.
 
     ||L_n||^2 = E f(lambda)^n over the overlap lambda of two independent spikes (see `overlap_function`). For sign
@@ -59,7 +59,7 @@ def likelihood_ratio_norm(model: SpikedCumulant, n: int) -> LikelihoodRatioNorm:
     >>> round(likelihood_ratio_norm(SpikedCumulant(d=20, beta=1.0, prior="sphere"), n=50).norm, 10)
     1.0040552753
     """
-    count = float(checks.dimension(n, name="n"))
+    count = float(n)
     return _sum_over_signs(model, count) if model.prior == "signs" else _integral_over_sphere(model, count)
 
 

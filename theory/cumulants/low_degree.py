@@ -2,18 +2,19 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count
 from theory.core.results import Result
 from theory.cumulants.overlap import log_coefficients
 from theory.models import SpikedCumulant
 
-LARGEST_DEGREE = 1000
+Degree = Annotated[int, AtLeast(0, most=1000)]
 LARGEST_EXPONENT = 700.0
 
 
@@ -38,7 +39,7 @@ class LowDegreeNorm(Result):
 
 
 @checked
-def low_degree_norm(model: SpikedCumulant, n: int, degree: int) -> LowDegreeNorm:
+def low_degree_norm(model: SpikedCumulant, n: Count, degree: Degree) -> LowDegreeNorm:
     """Compute ||L_n^{<=D}||^2, where D = `degree` counts the powers of all n d numbers of a data set together.
 
     Expanding f(lambda)^n in powers of lambda gives (arXiv:2312.14922)
@@ -57,10 +58,8 @@ def low_degree_norm(model: SpikedCumulant, n: int, degree: int) -> LowDegreeNorm
     >>> [round(low_degree_norm(model, n=2500, degree=D).norm, 11) for D in (3, 4, 8)]
     [1.0, 1.33695330465, 2.02974592012]
     """
-    count, D = int(checks.dimension(n, name="n")), int(checks.dimension(degree, least=0, name="degree"))
-    if D > LARGEST_DEGREE:
-        raise ValueError(f"degree must be at most {LARGEST_DEGREE}, got {D}")
-    log_terms = log_power_coefficients(log_coefficients(model, D), count) + _log_overlap_moments(model, D)
+    D = degree
+    log_terms = log_power_coefficients(log_coefficients(model, D), n) + _log_overlap_moments(model, D)
     log_excess = float(logsumexp(log_terms[1:])) if D and log_terms[1:].max() > -math.inf else -math.inf
     excess = math.exp(log_excess) if log_excess < LARGEST_EXPONENT else math.inf
     return LowDegreeNorm(float(np.logaddexp(0.0, log_excess)), excess, D, log_terms)

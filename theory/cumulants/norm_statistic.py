@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count, OpenShare
 from theory.core.results import Result
 from theory.models import SpikedCumulant
 
@@ -31,7 +31,8 @@ class NormTest(Result):
     spiked_deviation: float
     spiked_skewness: float
 
-    def power(self, level: float = 0.05) -> float:
+    @checked
+    def power(self, level: OpenShare = 0.05) -> float:
         """Compute the power Phi(snr - z) for Gaussian T4 with the deviation of H0 under both laws.
 
         z is the Gaussian quantile of 1 - `level`, and the test rejects beyond z times the deviation of H0. At small
@@ -40,7 +41,8 @@ class NormTest(Result):
         """
         return float(ndtr(self.snr - _quantile(level)))
 
-    def corrected_power(self, level: float = 0.05) -> float:
+    @checked
+    def corrected_power(self, level: OpenShare = 0.05) -> float:
         """Compute the power of the same test from the exact mean, deviation and skewness under H1.
 
         This is the first order of Edgeworth's expansion, whose error falls as 1/n at fixed d.
@@ -48,13 +50,14 @@ class NormTest(Result):
         threshold = (_quantile(level) - self.snr) * self.deviation / self.spiked_deviation
         return _upper_tail(threshold, math.copysign(1.0, self.mean) * self.spiked_skewness)
 
-    def corrected_level(self, level: float = 0.05) -> float:
+    @checked
+    def corrected_level(self, level: OpenShare = 0.05) -> float:
         """Compute how often the test with the Gaussian threshold of `level` rejects under H0, to first order."""
         return _upper_tail(_quantile(level), math.copysign(1.0, self.mean) * self.skewness)
 
 
 @checked
-def norm_test(model: SpikedCumulant, n: int) -> NormTest:
+def norm_test(model: SpikedCumulant, n: Count) -> NormTest:
     """Compute the exact mean, deviation and skewness of T4 of `n` samples under both laws.
 
     T4 = sum (3 R^2/(d (d + 2)) - 6 R/d + 3) over the samples, with R = |x|^2, is proportional to the part of degree 4
@@ -71,7 +74,7 @@ def norm_test(model: SpikedCumulant, n: int) -> NormTest:
     >>> round(test.mean / test.deviation, 4), round(test.power(), 4), round(test.corrected_power(), 4)
     (-1.1144, 0.2979, 0.2942)
     """
-    count, d = int(checks.dimension(n, name="n")), model.size
+    count, d = n, model.size
     if d > 10**9:
         raise ValueError(f"model must have d <= 10^9, got d = {d}")
     e4, c = 3 / (d * (d + 2.0)), d - 1.0
@@ -110,7 +113,7 @@ def norm_test(model: SpikedCumulant, n: int) -> NormTest:
 
 
 @checked
-def norm_test_samples(model: SpikedCumulant, power: float, level: float = 0.05) -> float:
+def norm_test_samples(model: SpikedCumulant, power: OpenShare, level: OpenShare = 0.05) -> float:
     """Compute the number n of samples from which on the test by T4 has the given `power` at the given `level`.
 
     n = 24 (z_level + z_power)^2/(e4 r^4 h_4^2), from Phi(snr - z_level) = power with the symbols of `norm_test`; it is
@@ -119,7 +122,7 @@ def norm_test_samples(model: SpikedCumulant, power: float, level: float = 0.05) 
     >>> round(norm_test_samples(SpikedCumulant(d=20, beta=10.0), power=0.5) / 20**2, 3)  # in units of d^2
     8.715
     """
-    wanted = _quantile(level) - _quantile(power, "power")
+    wanted = _quantile(level) - _quantile(power)
     if not power > level:
         raise ValueError(f"power must be larger than level = {level:g}, got {power:g}")
     d, mu = float(model.size), model.latent_share**2 * abs(model.latent.hermite_moment(4))
@@ -128,9 +131,9 @@ def norm_test_samples(model: SpikedCumulant, power: float, level: float = 0.05) 
         return float(np.divide(8 * d * (d + 2) * wanted**2, squared)) if squared > 0 else math.inf
 
 
-def _quantile(level: float, name: str = "level") -> float:
+def _quantile(level: float) -> float:
     """Return the Gaussian quantile of 1 - `level`."""
-    return -float(ndtri(checks.between(name, level, 0.0, 1.0)))
+    return -float(ndtri(level))
 
 
 def _upper_tail(threshold: float, skewness: float) -> float:

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Within
 from theory.core.results import SolverResult
 from theory.cumulants.overlap import log_overlap, log_overlap_slope
 from theory.models import SpikedCumulant
@@ -84,7 +85,9 @@ def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshol
 
 
 @checked
-def likelihood_ratio_rate(model: SpikedCumulant, gamma: float) -> LikelihoodRatioRate:
+def likelihood_ratio_rate(
+    model: SpikedCumulant, gamma: Annotated[float, Within(0.0, LARGEST_GAMMA)]
+) -> LikelihoodRatioRate:
     """Compute lim (1/d) log ||L_n||^2 at n = gamma d, max over lambda of gamma log f(lambda) - s(lambda), or zero.
 
     Symbols as in `likelihood_ratio_threshold`, at which the rate begins to rise. ValueError for a gamma that is not
@@ -94,7 +97,7 @@ def likelihood_ratio_rate(model: SpikedCumulant, gamma: float) -> LikelihoodRati
     >>> likelihood_ratio_rate(model, gamma=1.9).rate, round(likelihood_ratio_rate(model, gamma=2.5).rate, 6)
     (0.0, 0.203054)
     """
-    samples = checks.between("gamma", gamma, 0.0, LARGEST_GAMMA)
+    samples = gamma
 
     def loss(gap: Array) -> Array:
         return np.asarray(_cost(model, gap) - samples * log_overlap(model, gap))

@@ -2,17 +2,20 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Correlation, Within
 from theory.core.results import Result
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork
 
-LARGEST_VARIANCE, MOST_LAYERS = 1e15, 100_000
+MOST_LAYERS = 100_000
+Variance = Annotated[float, Within(0.0, 1e15, closed=(True, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +30,9 @@ class SignalPropagation(Result):
 
 
 @checked
-def propagate(network: BinaryNetwork, n_layers: int, variance: float, correlation: float = 1.0) -> SignalPropagation:
+def propagate(
+    network: BinaryNetwork, n_layers: int, variance: Variance, correlation: Correlation = 1.0
+) -> SignalPropagation:
     """Compute how the fields of two inputs change from layer to layer in the limit of wide layers.
 
     In the first layer the fields of both inputs are Gaussian with `variance` q >= 0 and correlation c. With s the mean
@@ -48,8 +53,7 @@ def propagate(network: BinaryNetwork, n_layers: int, variance: float, correlatio
     (array([1.      , 0.571429, 0.398134]), array([0.5     , 0.611938, 0.729712]))
     """
     count = int(checks.between("n_layers", n_layers, 1, MOST_LAYERS, closed=(True, True)))
-    q = checks.between("variance", variance, 0.0, LARGEST_VARIANCE, closed=(True, True))
-    c = checks.between("correlation", correlation, -1.0, 1.0, closed=(True, True))
+    q, c = variance, correlation
     step = _sign_layer if network.neurons == "sign" else _tanh_layer
     variances, correlations = np.empty(count + 1), np.empty(count + 1)
     variances[0], correlations[0] = q, c

@@ -11,7 +11,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.feedforward.narrow_hermite import Expansion, expand
-from theory.models.feedforward.narrow import Activation, activation_function, require_activation
+from theory.models.feedforward.narrow import Activation, activation_function, checked_activation
 
 SHOWN = 8
 
@@ -60,7 +60,7 @@ def activation_kernel(activation: Activation) -> ActivationKernel:
     >>> round(float(found.kernel(0.5)), 9)
     0.145343947
     """
-    require_activation(activation)
+    checked_activation(activation)
     expansion: Expansion = expand(activation_function(activation))
     factorials = np.sqrt([float(math.factorial(order)) for order in range(SHOWN)])
     return ActivationKernel(

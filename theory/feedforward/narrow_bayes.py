@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import PositiveVector
 from theory.core.results import SolverResult
 from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_line import Line, State
@@ -116,7 +115,7 @@ def stable_states(model: NarrowNetwork) -> list[NarrowOptimum]:
 
 @checked
 def bayes_curve(
-    activation: Activation, alphas: ArrayLike, *, noise: float = 0.0, labels: Literal["linear", "sign"] = "linear"
+    activation: Activation, alphas: PositiveVector, *, noise: float = 0.0, labels: Literal["linear", "sign"] = "linear"
 ) -> NarrowCurve:
     """Compute the Bayes-optimal errors along `alphas`, a list of sample ratios in any order (see `bayes_optimal`).
 
@@ -124,10 +123,7 @@ def bayes_curve(
     array([0.      , 0.482343])
     """
     line = _line(NarrowNetwork(alpha=1.0, activation=activation, noise=noise, labels=labels))
-    ratios = checks.finite_array("alphas", alphas, 1)
-    if not (ratios > 0).all():
-        raise ValueError(f"alphas must be positive, got {ratios.min():g}")
-    found = [_stable(line, float(alpha)) for alpha in ratios]
+    found = [_stable(line, float(alpha)) for alpha in alphas]
     chosen = [max(states, key=lambda one: one.free_entropy) for states in found]
 
     def each(name: str, states: Sequence[NarrowOptimum]) -> Array:
@@ -137,7 +133,7 @@ def bayes_curve(
     equilibrium = {name: each(name, chosen) for name in names}
     return NarrowCurve(
         **equilibrium,
-        alphas=ratios,
+        alphas=alphas,
         risk_at_smallest_q=each("bayes_risk", [states[0] for states in found]),
         risk_at_largest_q=each("bayes_risk", [states[-1] for states in found]),
         residual=max(one.residual for states in found for one in states),

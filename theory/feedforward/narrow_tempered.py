@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 from theory.core.results import SolverResult
 from theory.feedforward.narrow_kernels import Kernel
 from theory.feedforward.narrow_line import kernel_of
@@ -53,12 +53,12 @@ class TemperedOrders(WithReplicon, SolverResult):
 @checked
 def tempered_orders(
     model: NarrowNetwork,
-    beta: float,
-    lam: float = 1.0,
+    beta: Positive,
+    lam: Positive = 1.0,
     *,
     start: Literal["teacher", "random"] = "teacher",
-    tol: float = 1e-10,
-    max_iter: int = 2_000,
+    tol: Positive = 1e-10,
+    max_iter: Count = 2_000,
     check: bool = True,
 ) -> TemperedOrders:
     """Compute what a student of linear labels learns at inverse temperature `beta` and weight decay `lam`.
@@ -90,9 +90,8 @@ def tempered_orders(
     if model.labels != "linear":
         raise ValueError(f"model must have linear labels for a student at finite temperature, got {model.labels!r}")
     for name, value in (("beta", beta), ("lam", lam)):
-        if not 1 / LARGEST <= checks.positive(name, value) <= LARGEST:
+        if not 1 / LARGEST <= value <= LARGEST:
             raise ValueError(f"{name} must lie between {1 / LARGEST:g} and {LARGEST:g}, got {value:g}")
-    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
     system = _System(kernel_of(model.activation), model.alpha, model.noise, beta, lam)
     problem = f"tempered narrow network at alpha = {model.alpha:g}, beta = {beta:g}, lam = {lam:g}"
 

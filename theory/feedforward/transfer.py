@@ -1,15 +1,18 @@
 """How many layers of a pretrained network to freeze: the risk of every depth, and where the best depth changes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Correlation, Within
 from theory.core.results import Result
 from theory.models import NestedFeatures
+
+Samples = Annotated[float, Within(1e-50, 1e50, closed=(True, True))]
+Ridge = Annotated[float, Within(0.0, 1e100, closed=(True, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +58,7 @@ class SwitchingSizes(Result):
 
 
 @checked
-def frozen_risk(features: NestedFeatures, n_samples: float, lam: float | None = None) -> FrozenRisk:
+def frozen_risk(features: NestedFeatures, n_samples: Samples, lam: Ridge | None = None) -> FrozenRisk:
     """Compute the risk of ridge regression on the frozen features of every depth, with n samples, in closed form.
 
     With g = k/n, the fraction s of the target that the features keep and S = noise + 1 - s, the labels' noise for this
@@ -73,15 +76,14 @@ def frozen_risk(features: NestedFeatures, n_samples: float, lam: float | None = 
     >>> found.risks.round(6), found.best_depth
     (array([0.653113, 0.292939, 0.365945, 0.621339]), 1)
     """
-    n = _count(n_samples)
     k, s, S = features.dimensions.astype(float), features.kept_powers, features.label_noises
-    risks, lams = _risk(k, 1 - s, s, S, n, lam)
-    return FrozenRisk(risks, lams, n)
+    risks, lams = _risk(k, 1 - s, s, S, n_samples, lam)
+    return FrozenRisk(risks, lams, n_samples)
 
 
 @checked
 def warm_start_risk(
-    features: NestedFeatures, n_samples: float, overlap: float, lam: float | None = None
+    features: NestedFeatures, n_samples: Samples, overlap: Correlation, lam: Ridge | None = None
 ) -> WarmStartRisk:
     """Compute the risk of fine-tuning: ridge regression, on all d inputs, of the difference from the source's weights.
 
@@ -94,10 +96,9 @@ def warm_start_risk(
     >>> round(warm_start_risk(features, 160, overlap=0.9).risk, 6)
     0.151774
     """
-    n, rho = _count(n_samples), checks.between("overlap", overlap, -1.0, 1.0, closed=(True, True))
-    power = np.array([2 - 2 * rho])
-    risks, lams = _risk(np.array([float(features.d)]), np.zeros(1), power, np.array([features.noise]), n, lam)
-    return WarmStartRisk(float(risks[0]), float(lams[0]), n, rho)
+    power = np.array([2 - 2 * overlap])
+    risks, lams = _risk(np.array([float(features.d)]), np.zeros(1), power, np.array([features.noise]), n_samples, lam)
+    return WarmStartRisk(float(risks[0]), float(lams[0]), n_samples, overlap)
 
 
 @checked
@@ -145,10 +146,6 @@ def switching_sizes(features: NestedFeatures) -> SwitchingSizes:
     return SwitchingSizes(tuple(depths), np.array(sizes), np.array(risks), residual=float(max(gaps, default=0.0)))
 
 
-def _count(n_samples: Any) -> float:
-    return checks.between("n_samples", n_samples, 1e-50, 1e50, closed=(True, True))
-
-
 def _risk(k: Array, lost: Array, s: Array, S: Array, n: float, lam: float | None) -> tuple[Array, Array]:
     """Return the risks and the ridges of learners with k weights of power s, of which `lost` is out of reach."""
     g = k / n
@@ -156,7 +153,7 @@ def _risk(k: Array, lost: Array, s: Array, S: Array, n: float, lam: float | None
         with np.errstate(divide="ignore", invalid="ignore"):
             ridges = np.where(s > 0, g * S / s, np.inf)
     else:
-        ridges = np.full(len(k), checks.between("lam", lam, 0.0, 1e100, closed=(True, True)))
+        ridges = np.full(len(k), lam)
     finite = np.where(np.isfinite(ridges), ridges, 0.0)
     b = 1 - g + finite
     root = np.sqrt(b * b + 4 * g * finite)

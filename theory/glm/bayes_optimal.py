@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_ndtr, ndtr
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegative, OpenShare, Positive
 from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
 from theory.numerics import ConvergenceError
@@ -41,7 +41,7 @@ class BayesOptimal(Result):
 
 
 @checked
-def bayes_optimal_linear(alpha: float, noise: float, power: float = 1.0) -> BayesOptimal:
+def bayes_optimal_linear(alpha: Positive, noise: NonNegative, power: Positive = 1.0) -> BayesOptimal:
     """Compute the least squared error E (y - <nu>)^2, label noise included, of labels y = nu + noise.
 
     Ridge regression with lam = noise/power attains it. Here qhat = alpha/(noise + V), and V solves a quadratic.
@@ -49,8 +49,6 @@ def bayes_optimal_linear(alpha: float, noise: float, power: float = 1.0) -> Baye
     >>> round(bayes_optimal_linear(alpha=2.0, noise=0.1).test_error, 9)
     0.184428877
     """
-    alpha, power = checks.positive("alpha", alpha), checks.positive("power", power)
-    noise = checks.non_negative("noise", noise)
     if 0 < noise < SMALLEST_NOISE:
         raise ValueError(
             f"noise must be 0 or at least {SMALLEST_NOISE:g}, where double precision has its digits, got {noise:g}"
@@ -68,7 +66,7 @@ def bayes_optimal_linear(alpha: float, noise: float, power: float = 1.0) -> Baye
 
 
 @checked
-def bayes_optimal_sign(alpha: float, noise: float = 0.0, power: float = 1.0) -> BayesOptimal:
+def bayes_optimal_sign(alpha: Positive, noise: NonNegative = 0.0, power: Positive = 1.0) -> BayesOptimal:
     """Compute the least error P(y != prediction) of labels y = sign(nu + noise), a probit.
 
     The best prediction is the sign of the posterior mean of nu.
@@ -80,9 +78,6 @@ def bayes_optimal_sign(alpha: float, noise: float = 0.0, power: float = 1.0) -> 
     >>> round(bayes_optimal_sign(2.0).test_error, 6)
     0.174534
     """
-    alpha, power = checks.positive("alpha", alpha), checks.positive("power", power)
-    noise = checks.non_negative("noise", noise)
-
     spread = noise / power  # the error has no units: everything below is in units of the power
 
     def gap(logit: float) -> float:
@@ -104,7 +99,7 @@ def bayes_optimal_sign(alpha: float, noise: float = 0.0, power: float = 1.0) -> 
 
 @checked
 def bayes_optimal_mixture(
-    alpha: float, variance: float, mean_power: float = 1.0, probability: float = 0.5
+    alpha: Positive, variance: Positive, mean_power: Positive = 1.0, probability: OpenShare = 0.5
 ) -> BayesOptimal:
     """Compute the least error P(y != prediction) of two clusters x = y mu + Gaussian of variance `variance`.
 
@@ -115,8 +110,7 @@ def bayes_optimal_mixture(
     >>> round(bayes_optimal_mixture(2.0, variance=0.5).test_error, 6)
     0.102952
     """
-    alpha, variance = checks.positive("alpha", alpha), checks.positive("variance", variance)
-    power, share = checks.positive("mean_power", mean_power), checks.between("probability", probability, 0, 1)
+    power, share = mean_power, probability
     gain = alpha * (power / variance)
     q = power * gain / (1 + gain) if math.isfinite(gain) else power
     distance, odds = math.sqrt(q / variance), math.log(share / (1 - share))

@@ -4,12 +4,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import PositiveGrid
 from theory.core.results import SolverResult
 from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
@@ -57,8 +56,8 @@ class LearningCurve(SolverResult):
 @checked
 def learning_curve(
     model: Minimization,
-    alphas: ArrayLike,
-    lams: ArrayLike | None = None,
+    alphas: PositiveGrid,
+    lams: PositiveGrid | None = None,
     *,
     tol: float = 1e-11,
     max_iter: int = 2000,
@@ -80,7 +79,7 @@ def learning_curve(
             "learning_curve needs a model with labels +-1 or real ones, got a MulticlassMixture: use solve"
         )
     problem = as_problem(model)
-    alphas, lams = _grid("alphas", alphas), _grid("lams", problem.lam if lams is None else lams)
+    lams = np.array([problem.lam]) if lams is None else lams
     rows: list[list[SaddlePoint]] = []
     for lam in lams:
         row: list[SaddlePoint] = []
@@ -101,10 +100,3 @@ def learning_curve(
         iterations=sum(point.iterations or 0 for point in points),
         converged=all(point.converged for point in points),
     )
-
-
-def _grid(name: str, values: ArrayLike) -> Array:
-    array = checks.finite_array(name, np.atleast_1d(checks.real_array(name, values)), 1)
-    if array.min() <= 0:
-        raise ValueError(f"{name} must be positive, got {array.min()}")
-    return array

@@ -3,16 +3,16 @@
 import numpy as np
 from scipy.special import ndtr, owens_t
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Correlation
 
 TINY = 1e-100  # an argument below it is taken for zero, so that ratios of arguments stay finite
 FULL = 1e-15  # a correlation this near to +-1 is full
 
 
 @checked
-def bivariate_normal(x: float, y: float, correlation: float) -> float:
+def bivariate_normal(x: float, y: float, correlation: Correlation) -> float:
     """Compute P(X < x, Y < y) of two standard normal variables with this `correlation` in [-1, 1].
 
     x and y may be infinite. By D. B. Owen, Ann. Math. Stat. 27, 1075 (1956), to rounding. ValueError for a correlation
@@ -21,8 +21,7 @@ def bivariate_normal(x: float, y: float, correlation: float) -> float:
     >>> round(bivariate_normal(0.0, 0.0, 0.5), 12)
     0.333333333333
     """
-    r = checks.between("correlation", correlation, -1, 1, closed=(True, True))
-    return float(bivariate(x, y, r))
+    return float(bivariate(x, y, correlation))
 
 
 def bivariate(x: Array | float, y: Array | float, correlation: float) -> Array:

@@ -6,8 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from theory.core import checks
+from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 from theory.glm.channel import all_shapes, channel
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
@@ -51,12 +52,13 @@ MARGINS = "near lam -> 0 on separable data use hard_margin; otherwise take a les
 ADVICE = "take a less extreme alpha or lam, or a larger tol or max_iter"
 
 
+@checked
 def solve_problem(
     problem: GeneralizedLinearModel,
     *,
     start: SaddlePoint | None = None,
-    tol: float = 1e-11,
-    max_iter: int = 2000,
+    tol: Positive = 1e-11,
+    max_iter: Count = 2000,
     check: bool = True,
 ) -> SaddlePoint:
     """Solve the saddle-point equations of one problem and verify the point that is returned.
@@ -71,8 +73,6 @@ def solve_problem(
     ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError for a
     hard margin above the separability threshold.
     """
-    checks.positive("tol", tol)
-    checks.dimension(max_iter, name="max_iter")
     threshold = _threshold(problem)
     update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:

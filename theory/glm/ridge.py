@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegative
 from theory.core.results import Result
 from theory.glm.systems import as_problem
 from theory.models import Spectrum
@@ -49,7 +49,7 @@ def has_closed_form(problem: GeneralizedLinearModel) -> bool:
 
 
 @checked
-def ridge_regression(model: Minimization, lam: float | None = None) -> RidgeRegression:
+def ridge_regression(model: Minimization, lam: NonNegative | None = None) -> RidgeRegression:
     """Solve ridge regression of a linear teacher at the model's lam, or at another `lam` >= 0.
 
     lam = 0 is the minimum-norm limit lam -> 0. ValueError for problems that have no such closed form.
@@ -66,7 +66,7 @@ def ridge_regression(model: Minimization, lam: float | None = None) -> RidgeRegr
     modes, cluster, alpha = problem.modes, problem.clusters[0], problem.alpha
     assert isinstance(modes, Modes)
     om, gram = modes.covariances[0], modes.gram[0, 0]
-    ridge = problem.lam if lam is None else checks.non_negative("lam", lam)
+    ridge = problem.lam if lam is None else lam
     found = solve_effective_ridge(Spectrum(om, modes.weights), np.asarray(alpha), np.asarray(ridge / alpha))
     kappa = float(found.value)
     p = np.divide(om, om + kappa, out=np.zeros_like(om), where=om > 0)

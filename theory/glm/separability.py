@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Share
 from theory.glm.labels import LabelLaw
 from theory.glm.quadrature import normal_nodes
 from theory.glm.systems import SYSTEMS, as_problem
@@ -23,7 +24,7 @@ PROPORTIONAL = 1e-12  # relative: covariances that differ by more are not multip
 
 
 @checked
-def separability_threshold(alignment: float) -> float:
+def separability_threshold(alignment: Share) -> float:
     """Compute alpha_c = n/p up to which a hyperplane through the origin separates noisy labels of a linear teacher.
 
     Labels are sign(zeta u + sqrt(1 - zeta^2) eps) with u the best linear predictor, normalized, and the `alignment`
@@ -34,7 +35,7 @@ def separability_threshold(alignment: float) -> float:
     >>> round(separability_threshold(0.0), 9)
     2.0
     """
-    zeta = checks.between("alignment", alignment, 0, 1, closed=(True, True))
+    zeta = alignment
     if zeta == 1:
         return math.inf
     width = math.sqrt(1 - zeta**2)
@@ -73,7 +74,6 @@ def random_features_threshold(model: RandomFeatures) -> float:
 
     n/d is `samples_per_input` of the model; its own `features_per_input` has no effect.
     """
-    checks.record("model", model, RandomFeatures)
     if model.labels != "sign":
         raise ValueError(f"model must have labels='sign', got {model.labels!r}")
 
@@ -105,7 +105,6 @@ def mixture_separability_threshold(model: GaussianMixture) -> float:
     >>> round(mixture_separability_threshold(model), 6)
     20.722946
     """
-    checks.record("model", model, GaussianMixture)
     found = problem_threshold(as_problem(model))
     if found is None:
         raise ValueError("model must have one covariance for all clusters, up to a factor for each")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Positive, PositiveShare
 from theory.core.results import Result
 from theory.glm.losses import Loss, loss_of
 from theory.glm.quadrature import normal_nodes
@@ -39,7 +39,9 @@ class UniversalRandomLabels(Result):
 
 
 @checked
-def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: float = 1.0) -> UniversalRandomLabels:
+def random_labels_limit(
+    alpha: Positive, loss: str | Loss = "square", *, rank: PositiveShare = 1.0
+) -> UniversalRandomLabels:
     """Solve the limit lam -> 0+ of `RandomLabels`, the same for all covariances of full rank (arXiv:2205.13303).
 
     `rank` is rank(Omega)/p for covariances Omega that are singular. In the limit V Vhat = 1 and q = qhat/Vhat^2, so
@@ -51,7 +53,7 @@ def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: floa
     >>> round(random_labels_limit(3.0, "hinge").train_loss, 9)
     0.505324813
     """
-    ratio = checks.positive("alpha", alpha) / checks.between("rank", rank, 0, 1, closed=(False, True))
+    ratio = alpha / rank
     found = loss_of(loss)
     if loss_of(found.name if found.name in KNOWN else "square") is not found:
         raise ValueError(f"loss must be one of {', '.join(KNOWN)}, got {found.name!r}; others: solve at a small lam")

@@ -1,6 +1,7 @@
 """Errors of masked regression from products with the covariance alone, with their own standard errors."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, Positive, Several
 from theory.core.results import SolverResult
 from theory.masked.errors import SampleFactors
 from theory.masked.lanczos import Lanczos
@@ -72,10 +74,10 @@ def estimate(
     model: MaskedRidge,
     rng: np.random.Generator,
     *,
-    probes: int = 16,
-    coordinates: int = 64,
-    max_steps: int = 200,
-    tol: float = 1e-6,
+    probes: Several = 16,
+    coordinates: Annotated[int, AtLeast(4)] = 64,
+    max_steps: Count = 200,
+    tol: Positive = 1e-6,
 ) -> EstimatedRidgeSolution:
     """Estimate the mean errors of masked ridge regression from products of Sigma with vectors, with standard errors.
 
@@ -92,9 +94,6 @@ def estimate(
     >>> 0 < found.mean_test_error_stderr < 1e-3 * found.mean_test_error
     True
     """
-    for name, value, least in (("probes", probes, 2), ("coordinates", coordinates, 4), ("max_steps", max_steps, 1)):
-        checks.dimension(value, name=name, least=least)
-    checks.positive("tol", tol)
     d = model.covariance.size
     if d < 4:
         raise ValueError(f"covariance must have at least 4 coordinates to be estimated, got d = {d}")

@@ -5,18 +5,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Grid, PositiveGrid
 from theory.core.results import SolverResult
 from theory.masked.errors import SampleFactors
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance
-from theory.models.conventions import sample_ratio
+from theory.models.conventions import RATIOS
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
 
@@ -77,7 +77,7 @@ class LearningCurve(SolverResult):
 
 @checked
 def learning_curve(
-    covariance: Covariance, alphas: ArrayLike, lams: ArrayLike, *, row_scales: RowScales = GAUSSIAN
+    covariance: Covariance, alphas: PositiveGrid, lams: Grid, *, row_scales: RowScales = GAUSSIAN
 ) -> LearningCurve:
     """Compute test and train errors on a grid of sample ratios `alphas` = n/d and ridges `lams`, as `solve` does.
 
@@ -92,8 +92,9 @@ def learning_curve(
     array([[0.9137, 1.2671, 0.6232],
            [0.759 , 0.624 , 0.4816]])
     """
-    alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
-    sample_ratio("alphas", alphas.min()), sample_ratio("alphas", alphas.max())
+    if lams.min() <= 0:
+        raise ValueError(f"lams must be positive, got {lams.min()}; for lam -> 0 see theory.masked.ridgeless")
+    RATIOS.check("alphas", alphas.min()), RATIOS.check("alphas", alphas.max())
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
     of = population(covariance)
     ridge = solve_population_ridge(of, alpha, lam, row_scales=row_scales)
@@ -118,11 +119,3 @@ def learning_curve(
         iterations=ridge.iterations,
         converged=ridge.converged,
     )
-
-
-def _grid(name: str, values: ArrayLike) -> Array:
-    array = checks.finite_array(name, np.atleast_1d(values), 1)
-    if array.min() <= 0:
-        hint = "; for lam -> 0 see theory.masked.ridgeless" if name == "lams" else ""
-        raise ValueError(f"{name} must be positive, got {array.min()}{hint}")
-    return array

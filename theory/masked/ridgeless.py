@@ -5,9 +5,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Positive
 from theory.core.results import Result
 from theory.masked.errors import conditional_variances, variance_factor
 from theory.masked.signs import require_non_negative
@@ -101,7 +101,7 @@ class PeakHeight(Result):
 
 @checked
 @within_range
-def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
+def peak_height(covariance: Covariance, lam: Positive) -> PeakHeight:
     """Compute the height of the interpolation peak at alpha = 1 to leading order in a small ridge lam.
 
     kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk, from
@@ -110,7 +110,6 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     needs lam < 1e-4/(tau rho^2), which is tiny where rho is large. Raises ValueError for a singular Sigma, whose peak
     is elsewhere and sharper.
     """
-    lam = checks.positive("lam", lam)
     tau = _mean_precision(covariance)
     errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
     mean = float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))

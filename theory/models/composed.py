@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import FiniteArray
 from theory.models.covariance import Covariance, frozen, repetitions, same_size, set_checked
 from theory.models.eigenmodes import NEAR, eigenmodes, rounding, scaled_modes
 from theory.models.matrices import semidefinite_matrix
@@ -75,16 +76,12 @@ class Scaled(Covariance):
     """
 
     base: Covariance
-    scales: Array = field(repr=False)
+    scales: Annotated[Array, FiniteArray(1, positive=True)] = field(repr=False)
 
     def __post_init__(self) -> None:
-        checks.record("base", self.base, Covariance)
-        scales = checks.finite_array("scales", self.scales, 1)
-        if len(scales) != self.base.size:
-            raise ValueError(f"scales must have shape ({self.base.size},), got {scales.shape}")
-        if scales.min() <= 0:
-            raise ValueError(f"scales must be positive, got {scales.min()} at index {int(scales.argmin())}")
-        set_checked(self, scales=scales)
+        checked_fields(self)
+        if len(self.scales) != self.base.size:
+            raise ValueError(f"scales must have shape ({self.base.size},), got {self.scales.shape}")
 
     @property
     def d(self) -> int:  # type: ignore[override]
@@ -120,9 +117,10 @@ class Empirical(Covariance):
     array([1., 3.])
     """
 
-    matrix: Array = field(repr=False)
+    matrix: Annotated[Array, FiniteArray(2)] = field(repr=False)
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         matrix = semidefinite_matrix("matrix", self.matrix)
         eigenvalues, eigenvectors = eigenmodes(matrix)
         # The decomposition that every solver needs is computed here, once.
@@ -133,9 +131,8 @@ class Empirical(Covariance):
 
     @classmethod
     @checked
-    def from_data(cls, X: Array, *, center: bool = True) -> "Empirical":
+    def from_data(cls, X: Annotated[Array, FiniteArray(2)], *, center: bool = True) -> "Empirical":
         """Compute X^T X / n of the rows of X (n, d), after subtracting the column means unless `center` is False."""
-        X = checks.finite_array("X", X, 2)
         largest = abs(X).max()
         if largest > LARGEST_ENTRY or 0 < largest < 1 / LARGEST_ENTRY:
             allowed = f"entries from {1 / LARGEST_ENTRY:g} to {LARGEST_ENTRY:g} in size"

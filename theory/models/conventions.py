@@ -9,15 +9,15 @@ record's own number of unknowns.
 """
 
 import math
+from typing import Annotated
 
 from theory.core import checks
+from theory.core.ranges import Within
 
 SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alpha leave the floating-point numbers
 
-
-def sample_ratio(name: str, alpha: float) -> float:
-    """Return `alpha` as a float in the range in which the equations of this project can be evaluated, or ValueError."""
-    return checks.between(name, alpha, SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
+RATIOS = Within(SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
+SampleRatio = Annotated[float, RATIOS]
 
 
 def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:

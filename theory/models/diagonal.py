@@ -1,23 +1,23 @@
 """Covariances with independent coordinates, and the power law with or without a Haar rotation."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from theory.core import checks
+from theory.core.arguments import CheckedRecord, checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import Covariance, repetitions, set_checked
+from theory.core.ranges import Dimension, NonNegative, NonNegativeCount, OpenShare, Positive, PositiveVector
+from theory.models.covariance import Covariance, repetitions
 from theory.models.eigenmodes import haar_basis
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import panelled_legendre
 
 
 @dataclass(frozen=True)
-class Isotropic(Covariance):
+class Isotropic(CheckedRecord, Covariance):
     """The covariance variance * I of independent coordinates that are all alike; d may be infinite.
 
     >>> Isotropic(3, variance=2.0).matrix
@@ -26,14 +26,9 @@ class Isotropic(Covariance):
            [0., 0., 2.]])
     """
 
-    d: int | float
-    variance: float = 1.0
+    d: Dimension
+    variance: Positive = 1.0
     _structured: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        set_checked(
-            self, d=checks.dimension(self.d, infinite=True), variance=checks.positive("variance", self.variance)
-        )
 
     def _matrix(self) -> Array:
         return self.variance * np.eye(self.size)
@@ -71,20 +66,14 @@ class _Axes(Covariance):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagonal(_Axes):
+class Diagonal(CheckedRecord, _Axes):
     """The covariance diag(variances) of independent coordinates with given positive variances, shape (d,).
 
     >>> Diagonal([1.0, 4.0]).resized(4).variances
     array([1., 4., 1., 4.])
     """
 
-    variances: Array | Sequence[float] = field()  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        entries = checks.finite_array("variances", self.variances, 1)
-        if entries.min() <= 0:
-            raise ValueError(f"variances must be positive, got {entries.min()} at index {int(entries.argmin())}")
-        set_checked(self, variances=entries)
+    variances: PositiveVector = field()
 
     @property
     def d(self) -> int:  # type: ignore[override]
@@ -103,7 +92,7 @@ class Diagonal(_Axes):
 
 
 @dataclass(frozen=True)
-class TwoLevel(_Axes):
+class TwoLevel(CheckedRecord, _Axes):
     """The covariance of independent coordinates of variance `low`, and `high` for the last `high_fraction` of them.
 
     In the limit d -> infinity the two classes of coordinates are the two entries of every per-coordinate quantity.
@@ -114,19 +103,10 @@ class TwoLevel(_Axes):
     array([0.3, 4. ])
     """
 
-    d: int | float
-    low: float = 0.3
-    high: float = 4.0
-    high_fraction: float = 0.2
-
-    def __post_init__(self) -> None:
-        set_checked(
-            self,
-            d=checks.dimension(self.d, infinite=True),
-            low=checks.positive("low", self.low),
-            high=checks.positive("high", self.high),
-            high_fraction=checks.between("high_fraction", self.high_fraction, 0, 1),
-        )
+    d: Dimension
+    low: Positive = 0.3
+    high: Positive = 4.0
+    high_fraction: OpenShare = 0.2
 
     def _entries(self) -> Array:
         high = round(self.high_fraction * self.size)
@@ -149,19 +129,16 @@ class PowerLaw(_Axes):
     array([4.        , 2.        , 1.33333333, 1.        ])
     """
 
-    d: int | float
-    exponent: float
-    rotation: int | None = None
+    d: Dimension
+    exponent: NonNegative
+    rotation: NonNegativeCount | None = None
 
     def __post_init__(self) -> None:
-        rotation = self.rotation
-        if rotation is not None:
-            rotation = int(checks.dimension(rotation, least=0, name="rotation"))
-        d, exponent = checks.dimension(self.d, infinite=True), checks.non_negative("exponent", self.exponent)
+        checked_fields(self)
+        d, exponent = self.d, self.exponent
         if math.isfinite(d) and exponent * math.log(d) > 690:
             largest = 690 / math.log(d)
             raise ValueError(f"exponent must be at most {largest:.4g} for d = {d} (d^exponent < 1e300), got {exponent}")
-        set_checked(self, d=d, exponent=exponent, rotation=rotation)
 
     def _entries(self) -> Array:
         return np.asarray((np.arange(1, self.size + 1) / self.size) ** -self.exponent)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import Covariance, set_checked
+from theory.core.ranges import Dimension, NonNegativeCount, Positive, Real
+from theory.models.covariance import Covariance
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import half_circle
 
@@ -25,18 +26,16 @@ class GOEPrecision(Covariance):
     0.381966
     """
 
-    d: int | float
-    nu: float = 3.0
-    variance: float = 1.0
-    seed: int = 0
+    d: Dimension
+    nu: Real = 3.0
+    variance: Positive = 1.0
+    seed: NonNegativeCount = 0
 
     def __post_init__(self) -> None:
-        variance = checks.positive("variance", self.variance)
-        nu, edge = checks.real("nu", self.nu), 2 * math.sqrt(variance)
-        if nu <= edge:
-            raise ValueError(f"nu must exceed 2 sqrt(variance) = {edge:g}, got {nu!r}")
-        seed = checks.dimension(self.seed, least=0, name="seed")
-        set_checked(self, d=checks.dimension(self.d, infinite=True), nu=nu, variance=variance, seed=seed)
+        checked_fields(self)
+        edge = 2 * math.sqrt(self.variance)
+        if self.nu <= edge:
+            raise ValueError(f"nu must exceed 2 sqrt(variance) = {edge:g}, got {self.nu!r}")
 
     def precision(self) -> Array:
         """Draw nu I + W, (d, d): the same matrix at each call."""
@@ -73,15 +72,15 @@ class Wishart(Covariance):
     3
     """
 
-    d: int | float
-    aspect: float
-    seed: int = 0
+    d: Dimension
+    aspect: Positive
+    seed: NonNegativeCount = 0
 
     def __post_init__(self) -> None:
-        d, aspect = checks.dimension(self.d, infinite=True), checks.positive("aspect", self.aspect)
-        if math.isfinite(d) and not 0.5 < aspect * d < 1e15:
-            raise ValueError(f"aspect * d must round to an integer from 1 to 1e15, got aspect={aspect!r}, d={d!r}")
-        set_checked(self, d=d, aspect=aspect, seed=checks.dimension(self.seed, least=0, name="seed"))
+        checked_fields(self)
+        d = self.d
+        if math.isfinite(d) and not 0.5 < self.aspect * d < 1e15:
+            raise ValueError(f"aspect * d must round to an integer from 1 to 1e15, got aspect={self.aspect!r}, d={d!r}")
 
     def _matrix(self) -> Array:
         samples = round(self.aspect * self.size)

@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Dimension, Several, Within
 from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 
@@ -26,15 +27,15 @@ class Equicorrelated(Covariance):
     array([0.5, 2.5])
     """
 
-    d: int | float
+    d: Annotated[int | float, AtLeast(2, infinite=True)]
     correlation: float
     _structured: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        d = checks.dimension(self.d, infinite=True, least=2)
-        lowest = -1 / (d - 1)
-        correlation = checks.between("correlation", self.correlation, lowest, 1, closed=(math.isinf(d), False))
-        set_checked(self, d=d, correlation=correlation)
+        checked_fields(self)
+        d = self.d
+        allowed = Within(-1 / (d - 1), 1.0, closed=(math.isinf(d), False))
+        set_checked(self, correlation=allowed.check("correlation", self.correlation))
 
     def _matrix(self) -> Array:
         return np.full((self.size, self.size), self.correlation) + (1 - self.correlation) * np.eye(self.size)
@@ -63,18 +64,17 @@ class Blocks(Covariance):
            [0. , 0. , 0.5, 1. ]])
     """
 
-    d: int | float
-    block_size: int
+    d: Dimension
+    block_size: Several
     correlation: float
     _structured: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        size = int(checks.dimension(self.block_size, least=2, name="block_size"))
-        d = checks.dimension(self.d, infinite=True)
+        checked_fields(self)
+        size, d = self.block_size, self.d
         if math.isfinite(d) and d % size:
             raise ValueError(f"d must be a multiple of block_size = {size}, got {d!r}")
-        correlation = checks.between("correlation", self.correlation, -1 / (size - 1), 1)
-        set_checked(self, d=d, block_size=size, correlation=correlation)
+        set_checked(self, correlation=Within(-1 / (size - 1), 1.0).check("correlation", self.correlation))
 
     def _matrix(self) -> Array:
         block = np.full((self.block_size, self.block_size), self.correlation)

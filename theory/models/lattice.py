@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.special import ellipkm1
 
-from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import Covariance, one_pole_circle, set_checked
+from theory.core.ranges import AtLeast, Count, Within
+from theory.models.covariance import Covariance, one_pole_circle
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import divided, graded_edges, panelled_legendre
 
@@ -27,21 +28,19 @@ class GaussianFreeField(Covariance):
     0.447214
     """
 
-    d: int | float
-    mass: float
-    dimension: int = 1
+    d: Annotated[int | float, AtLeast(3, infinite=True)]
+    mass: Annotated[float, Within(1e-150, 1e150, closed=(True, True))]
+    dimension: Count = 1
     _structured: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        d = checks.dimension(self.d, infinite=True, least=3)
-        dimension = int(checks.dimension(self.dimension, name="dimension"))
-        if dimension > 2:
+        checked_fields(self)
+        d = self.d
+        if self.dimension > 2:
             raise ValueError(f"dimension must be 1 or 2, got {self.dimension!r}")
-        if dimension == 2 and math.isfinite(d) and (math.isqrt(int(d)) ** 2 != d or d < 9):
+        if self.dimension == 2 and math.isfinite(d) and (math.isqrt(int(d)) ** 2 != d or d < 9):
             raise ValueError(f"d must be the square of a side of at least 3 in dimension 2, got {d!r}")
         # The square of the mass is a precision and its inverse a variance: both must be numbers.
-        mass = checks.between("mass", self.mass, 1e-150, 1e150, closed=(True, True))
-        set_checked(self, d=d, mass=mass, dimension=dimension)
 
     @property
     def side(self) -> int:

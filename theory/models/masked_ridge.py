@@ -4,25 +4,22 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.core import checks
-from theory.models.conventions import sample_ratio, samples_per_unknown
-from theory.models.covariance import Covariance, set_checked
+from theory.core.arguments import CheckedRecord
+from theory.core.ranges import Real
+from theory.models.conventions import SampleRatio, samples_per_unknown
+from theory.models.covariance import Covariance
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 
 @dataclass(frozen=True)
-class SampledRows:
+class SampledRows(CheckedRecord):
     """The data of every problem of this subject: n = alpha d independent rows x of mean 0 and covariance Sigma.
 
     ValueError unless `covariance` is a record of theory.models and `alpha` a number from 1e-300 to 1e300.
     """
 
     covariance: Covariance
-    alpha: float
-
-    def __post_init__(self) -> None:
-        checks.record("covariance", self.covariance, Covariance)
-        set_checked(self, alpha=sample_ratio("alpha", self.alpha))
+    alpha: SampleRatio
 
     @property
     def d(self) -> int | float:
@@ -43,17 +40,15 @@ class RidgeProblem(SampledRows):
     unknowns and the square loss (y - h)^2/2: `ridge_per_unknown` is this record's ridge in their convention.
     """
 
-    lam: float
+    lam: Real
 
     objective: ClassVar[str] = "(1/n) sum of squares + lam |a|^2"
     advice: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        lam = checks.real("lam", self.lam)
-        if lam <= 0:
+        if self.lam <= 0:
             raise ValueError(f"lam must be positive, got {self.lam!r}{self.advice}")
-        set_checked(self, lam=lam)
 
     @property
     def terms_per_unknown(self) -> float:
@@ -85,10 +80,6 @@ class MaskedRegression(SampledRows):
 
     row_scales: RowScales = GAUSSIAN
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.record("row_scales", self.row_scales, RowScales)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_fields(self)})"
 
@@ -114,7 +105,3 @@ class MaskedRidge(RidgeProblem):
     advice: ClassVar[str] = "; for lam -> 0 see theory.masked.ridgeless"
 
     row_scales: RowScales = GAUSSIAN
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.record("row_scales", self.row_scales, RowScales)

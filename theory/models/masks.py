@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from theory.core import checks
+from theory.core.ranges import Count, Within
 from theory.models.covariance import set_checked
 from theory.models.masked_ridge import RidgeProblem
 
@@ -29,22 +30,19 @@ class RandomMasks(RidgeProblem):
     1.0
     """
 
-    mask_rate: float
-    n_masks: int | None = None
+    mask_rate: Annotated[float, Within(0.0, 1.0, closed=(True, False))]
+    n_masks: Count | None = None
 
     objective: ClassVar[str] = "mean of (x_k - a.z)^2 over masks that hide k + lam |a|^2"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rate = checks.between("mask_rate", self.mask_rate, 0, 1, closed=(True, False))
-        set_checked(self, mask_rate=rate)
         if self.n_masks is None:
             return
-        count = int(checks.dimension(self.n_masks, name="n_masks"))
+        count = self.n_masks
         if count > MOST_MASKS:
             raise ValueError(f"n_masks must be at most {MOST_MASKS}, or None for infinitely many, got {count}")
-        set_checked(self, n_masks=count)
-        if rate < LEAST_RATE:
+        if self.mask_rate < LEAST_RATE:
             raise ValueError(
                 f"mask_rate must be positive with a finite number of masks, at least {LEAST_RATE:g}, "
                 f"got {self.mask_rate!r}: none hides any"
@@ -75,14 +73,7 @@ class SpanMask(RidgeProblem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        d, span = self.covariance.size, self.span
-        try:
-            entries = None if isinstance(span, str | bytes) else list(span)
-        except Exception:  # the iteration of a stranger's object may raise anything
-            entries = None
-        if entries is None:
-            raise ValueError(f"span must be a sequence of coordinates, got {checks.shown(span)}")
-        chosen = [checks.integer(f"span[{i}]", k) for i, k in enumerate(entries)]
+        d, chosen = self.covariance.size, self.span
         if not chosen:
             raise ValueError("span must hold at least one coordinate, got none")
         if min(chosen) < 0 or max(chosen) >= d:
@@ -112,17 +103,15 @@ class SpanWindows(RidgeProblem):
     range(0, 96, 10)
     """
 
-    length: int
-    step: int = 1
+    length: Count
+    step: Count = 1
 
     objective: ClassVar[str] = "(1/n) |X_k - X_outside a|^2 + lam |a|^2"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        length = int(checks.dimension(self.length, name="length"))
-        if length >= self.covariance.size:
+        if self.length >= self.covariance.size:
             raise ValueError(f"length must be below d = {self.covariance.size}, got {self.length!r}")
-        set_checked(self, length=length, step=int(checks.dimension(self.step, name="step")))
 
     @property
     def starts(self) -> range:

@@ -2,16 +2,17 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import set_checked
+from theory.core.ranges import AtLeast, Count, FiniteArray, Matrix, Positive, Real
 
 MAX_LAYERS = 16  # the degree of the logits, 2^17 - 2, is then still far from where powers of weights lose all meaning
+LayerCount = Annotated[int, AtLeast(1, most=MAX_LAYERS)]
 LARGEST = 1e150  # bound for logits, so that their squares and products with weights do not overflow
 
 
@@ -37,13 +38,14 @@ class FactoredStack:
     (3, 6)
     """
 
-    attentions: Any = field(repr=False)
-    values: Any = field(repr=False)
-    fields: Any = field(default=None, repr=False)
+    attentions: Annotated[Any, FiniteArray(3)] = field(repr=False)
+    values: Annotated[Any, FiniteArray(3)] = field(repr=False)
+    fields: Matrix | None = field(default=None, repr=False)
     skip: bool = False
 
     def __post_init__(self) -> None:
-        A, V = checks.finite_array("attentions", self.attentions, 3), checks.finite_array("values", self.values, 3)
+        checked_fields(self)
+        A, V = self.attentions, self.values
         if A.shape[1] != A.shape[2]:
             raise ValueError(f"attentions must have shape (layers, sites, sites), got {A.shape}")
         if len(A) > MAX_LAYERS:
@@ -52,13 +54,11 @@ class FactoredStack:
             raise ValueError(
                 f"values must have shape ({len(A)}, colors, colors) (layers first, as attentions), got {V.shape}"
             )
-        h = None if self.fields is None else checks.finite_array("fields", self.fields, 2)
-        if h is not None and h.shape != (A.shape[1], V.shape[1]):
+        if (h := self.fields) is not None and h.shape != (A.shape[1], V.shape[1]):
             expected = (A.shape[1], V.shape[1])
             raise ValueError(
                 f"fields must have shape {expected} (sites, colors) as attentions and values, or be None, got {h.shape}"
             )
-        set_checked(self, attentions=A, values=V, fields=h, skip=checks.flag("skip", self.skip))
         if self._log_largest_logit() > math.log(LARGEST):
             raise ValueError(
                 f"attentions and values must keep all logits below {LARGEST:g}, got weights up to "
@@ -69,32 +69,31 @@ class FactoredStack:
     @checked
     def random(
         cls,
-        n_layers: int,
-        n_sites: int,
-        n_colors: int,
-        scale: float,
+        n_layers: LayerCount,
+        n_sites: Count,
+        n_colors: Count,
+        scale: Positive,
         rng: np.random.Generator,
         *,
         skip: bool = False,
     ) -> Self:
         """Draw a stack without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
-        N, L, C = _sizes(n_layers, n_sites, n_colors)
-        size = checks.positive("scale", scale)
+        N, L, C = _fitting_sizes(n_layers, n_sites, n_colors)
         A, V = rng.standard_normal((N, L, L)), rng.standard_normal((N, C, C))
-        return cls(A * (_below_largest("scale", size) / np.sqrt(L)), V * (size / np.sqrt(C)), skip=skip)
+        return cls(A * (_below_largest("scale", scale) / np.sqrt(L)), V * (scale / np.sqrt(C)), skip=skip)
 
     @classmethod
     @checked
     def deterministic(
-        cls, n_layers: int, n_sites: int, n_colors: int, scale: float = 1.0, *, skip: bool = False
+        cls, n_layers: LayerCount, n_sites: Count, n_colors: Count, scale: Positive = 1.0, *, skip: bool = False
     ) -> Self:
         """Make a stack without fields whose weights need no random numbers, for tests and examples.
 
         The weights are numbered k = 0, 1, ... in the order A_1, V_1, A_2, V_2, ..., each row by row. Number k is
         scale sin((k + 1)^2), divided by sqrt(L) in an attention and by sqrt(C) in a value matrix.
         """
-        N, L, C = _sizes(n_layers, n_sites, n_colors)
-        size = _below_largest("scale", checks.positive("scale", scale))
+        N, L, C = _fitting_sizes(n_layers, n_sites, n_colors)
+        size = _below_largest("scale", scale)
         k = np.arange(1.0, N * (L * L + C * C) + 1).reshape(N, -1)
         waves = size * np.sin(k**2)
         A, V = waves[:, : L * L] / np.sqrt(L), waves[:, L * L :] / np.sqrt(C)
@@ -143,9 +142,10 @@ class FactoredStack:
         """The stack of the last layer alone, with the fields; it is what skip connections leave of small weights."""
         return type(self)(self.attentions[-1:], self.values[-1:], self.fields)
 
-    def scaled(self, factor: float) -> Self:
+    @checked
+    def scaled(self, factor: Real) -> Self:
         """Return the stack with the weights of all layers multiplied by `factor`; the fields stay as they are."""
-        size = _below_largest("factor", checks.real("factor", factor))
+        size = _below_largest("factor", factor)
         return type(self)(size * self.attentions, size * self.values, self.fields, self.skip)
 
     def logits(self, inputs: Any) -> Array:
@@ -199,22 +199,19 @@ class VanillaEncoder:
     2355
     """
 
-    n_sites: int
-    n_colors: int
-    n_layers: int
-    n_heads: int
-    width: int
-    mlp_ratio: int = 4
+    n_sites: Count
+    n_colors: Count
+    n_layers: Count
+    n_heads: Count
+    width: Count
+    mlp_ratio: Count = 4
     attention_only: bool = False
     final_norm: bool = False
 
     def __post_init__(self) -> None:
-        sizes = ("n_sites", "n_colors", "n_layers", "n_heads", "width", "mlp_ratio")
-        given = {name: int(checks.dimension(getattr(self, name), name=name)) for name in sizes}
-        if given["width"] % given["n_heads"]:
-            raise ValueError(f"n_heads must divide width = {given['width']}, got {given['n_heads']}")
-        flags = {name: checks.flag(name, getattr(self, name)) for name in ("attention_only", "final_norm")}
-        set_checked(self, **given, **flags)
+        checked_fields(self)
+        if self.width % self.n_heads:
+            raise ValueError(f"n_heads must divide width = {self.width}, got {self.n_heads}")
 
     @property
     def n_parameters(self) -> int:
@@ -226,13 +223,7 @@ class VanillaEncoder:
         return embedding + self.n_layers * block + (2 * d if self.final_norm else 0) + (d + 1) * self.n_colors
 
 
-def _sizes(n_layers: int, n_sites: int, n_colors: int) -> tuple[int, int, int]:
-    N, L, C = (
-        int(checks.dimension(value, name=name))
-        for name, value in (("n_layers", n_layers), ("n_sites", n_sites), ("n_colors", n_colors))
-    )
-    if N > MAX_LAYERS:
-        raise ValueError(f"n_layers must be at most {MAX_LAYERS}, got {N}")
+def _fitting_sizes(N: int, L: int, C: int) -> tuple[int, int, int]:
     checks.fits_in_memory(f"a stack of {N} layers, {L} sites and {C} colors", 3.0 * N * (float(L) ** 2 + float(C) ** 2))
     return N, L, C
 

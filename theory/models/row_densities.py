@@ -5,12 +5,13 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
-from theory.core import checks
+from theory.core.arguments import CheckedRecord
 from theory.core.arrays import Array
-from theory.models.covariance import set_checked
+from theory.core.ranges import Within
 from theory.models.row_scales import RowScales
 
 STEP = 0.2  # in log tau; the integrands are analytic in a strip of half-width pi/2, so the error is exp(-pi^2/STEP)
@@ -58,7 +59,7 @@ class _DensityOfScales(RowScales):
 
 
 @dataclass(frozen=True)
-class StudentTScales(_DensityOfScales):
+class StudentTScales(CheckedRecord, _DensityOfScales):
     """Rows follow a multivariate Student-t law with `degrees_of_freedom` nu > 2: tau = (nu - 2)/chi^2_nu.
 
     The smaller nu is, the heavier are the tails; h = (nu - 2)/(nu - 4) is infinite for nu <= 4. ValueError unless
@@ -68,11 +69,7 @@ class StudentTScales(_DensityOfScales):
     3.0
     """
 
-    degrees_of_freedom: float
-
-    def __post_init__(self) -> None:
-        nu = checks.between("degrees_of_freedom", self.degrees_of_freedom, 2, 1e6, closed=(False, True))
-        set_checked(self, degrees_of_freedom=nu)
+    degrees_of_freedom: Annotated[float, Within(2.0, 1e6, closed=(False, True))]
 
     @property
     def _log_density(self) -> Callable[[Array], Array]:
@@ -96,7 +93,7 @@ class StudentTScales(_DensityOfScales):
 
 
 @dataclass(frozen=True)
-class GammaScales(_DensityOfScales):
+class GammaScales(CheckedRecord, _DensityOfScales):
     """Scales follow a gamma law of mean 1 with this `shape` a: density proportional to tau^(a - 1) exp(-a tau).
 
     `GammaScales(1.0)` is the exponential law; h = 1 + 1/a. ValueError unless the shape lies in [0.1, 1e6].
@@ -105,10 +102,7 @@ class GammaScales(_DensityOfScales):
     2.0
     """
 
-    shape: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_checked(self, shape=checks.between("shape", self.shape, 0.1, 1e6, closed=(True, True)))
+    shape: Annotated[float, Within(0.1, 1e6, closed=(True, True))] = 1.0
 
     @property
     def _log_density(self) -> Callable[[Array], Array]:
@@ -130,7 +124,7 @@ class GammaScales(_DensityOfScales):
 
 
 @dataclass(frozen=True)
-class LogNormalScales(_DensityOfScales):
+class LogNormalScales(CheckedRecord, _DensityOfScales):
     """The logarithms of the scales are Gaussian with standard deviation `log_std` s and mean -s^2/2.
 
     h = exp(s^2). ValueError unless s lies in [1e-3, 5].
@@ -139,10 +133,7 @@ class LogNormalScales(_DensityOfScales):
     '1.2840'
     """
 
-    log_std: float
-
-    def __post_init__(self) -> None:
-        set_checked(self, log_std=checks.between("log_std", self.log_std, 1e-3, 5, closed=(True, True)))
+    log_std: Annotated[float, Within(1e-3, 5.0, closed=(True, True))]
 
     @property
     def _log_density(self) -> Callable[[Array], Array]:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from theory.core import checks
+from theory.core.arguments import checked_fields
+from theory.core.ranges import Count
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
 
@@ -21,13 +22,13 @@ class Sequences:
     """
 
     states: Any = field(repr=False)
-    n_colors: int
+    n_colors: Count
     weights: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        n_colors = int(checks.dimension(self.n_colors, name="n_colors"))
-        states = checked_samples("states", self.states, n_colors)
-        set_checked(self, states=states, n_colors=n_colors, weights=normalized_weights(self.weights, len(states)))
+        checked_fields(self)
+        states = checked_samples("states", self.states, self.n_colors)
+        set_checked(self, states=states, weights=normalized_weights(self.weights, len(states)))
 
     @property
     def n_samples(self) -> int:

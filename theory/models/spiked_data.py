@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
-from theory.models.conventions import sample_ratio
+from theory.core.ranges import NonNegative, Positive
+from theory.models.conventions import SampleRatio
 from theory.models.covariance import Covariance, set_checked
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
@@ -41,25 +43,17 @@ class SpikedData:
 
     noise: Covariance
     direction: Array | None = field(default=None, repr=False)
-    strength: float | None = field(default=None, kw_only=True)
-    alpha: float = field(kw_only=True)
+    strength: Positive | None = field(default=None, kw_only=True)
+    alpha: SampleRatio = field(kw_only=True)
     method: SpikeMethod = field(default="ssr", kw_only=True)
-    lam: float | None = field(default=None, kw_only=True)
+    lam: NonNegative | None = field(default=None, kw_only=True)
     row_scales: RowScales = field(default=GAUSSIAN, kw_only=True)
 
     def __post_init__(self) -> None:
-        checks.record("noise", self.noise, Covariance)
-        checks.record("row_scales", self.row_scales, RowScales)
-        set_checked(self, alpha=sample_ratio("alpha", self.alpha))
-        checks.choice("method", self.method, get_args(SpikeMethod))
-        if self.method == "ssr":
-            if self.lam is not None:
-                set_checked(self, lam=checks.non_negative("lam", self.lam))
-        elif self.lam is not None:
+        checked_fields(self)
+        if self.method != "ssr" and self.lam is not None:
             given = f"lam = {checks.shown(self.lam)} with method {self.method!r}"
             raise ValueError(f"lam is for method 'ssr' only, got {given}")
-        if self.strength is not None:
-            set_checked(self, strength=checks.positive("strength", self.strength))
         if self.direction is not None:
             set_checked(self, direction=self._unit_vector(self.direction))
 

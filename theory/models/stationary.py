@@ -3,15 +3,16 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.fft import dct
 from scipy.linalg import eigh_tridiagonal, toeplitz
 
-from theory.core import checks
+from theory.core.arguments import CheckedRecord, checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine, set_checked
+from theory.core.ranges import Dimension, Positive, Real, Within
+from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import half_circle
 
@@ -19,7 +20,7 @@ ILL_CONDITIONED = 1e6  # bound of a condition number from which a largest eigenv
 
 
 @dataclass(frozen=True)
-class AR1(Covariance):
+class AR1(CheckedRecord, Covariance):
     """The covariance correlation^|i-j| of a stationary first-order autoregression of unit variance; d may be infinite.
 
     With r the correlation, its inverse is 1/(1 - r^2) times a tridiagonal matrix with 1 + r^2 on the diagonal (1 at the
@@ -31,15 +32,8 @@ class AR1(Covariance):
            [0.25, 0.5 , 1.  ]])
     """
 
-    d: int | float
-    correlation: float
-
-    def __post_init__(self) -> None:
-        set_checked(
-            self,
-            d=checks.dimension(self.d, infinite=True),
-            correlation=checks.between("correlation", self.correlation, -1, 1),
-        )
+    d: Dimension
+    correlation: Annotated[float, Within(-1.0, 1.0)]
 
     def _matrix(self) -> Array:
         return np.asarray(toeplitz(self.correlation ** np.arange(self.size)))
@@ -95,13 +89,11 @@ class Toeplitz(Covariance):
            [0. , 0.5, 2. ]])
     """
 
-    d: int | float
+    d: Dimension
     symbol: Callable[[Array], Array]
 
     def __post_init__(self) -> None:
-        if not callable(self.symbol):
-            raise ValueError(f"symbol must be a function of the angle, got {checks.shown(self.symbol)}")
-        set_checked(self, d=checks.dimension(self.d, infinite=True))
+        checked_fields(self)
         self._limit()
 
     def _matrix(self) -> Array:
@@ -128,17 +120,16 @@ class TridiagonalPrecision(Covariance):
            [ 0. , -0.5,  2. ]])
     """
 
-    d: int | float
-    diagonal: float
-    off_diagonal: float
+    d: Dimension
+    diagonal: Positive
+    off_diagonal: Real
     _structured: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        off_diagonal = checks.real("off_diagonal", self.off_diagonal)
-        diagonal = checks.positive("diagonal", self.diagonal)
-        if diagonal <= 2 * abs(off_diagonal):
-            raise ValueError(f"diagonal must exceed 2 |off_diagonal| = {2 * abs(off_diagonal)}, got {diagonal}")
-        set_checked(self, d=checks.dimension(self.d, infinite=True), diagonal=diagonal, off_diagonal=off_diagonal)
+        checked_fields(self)
+        diagonal = self.diagonal
+        if diagonal <= 2 * abs(self.off_diagonal):
+            raise ValueError(f"diagonal must exceed 2 |off_diagonal| = {2 * abs(self.off_diagonal)}, got {diagonal}")
 
     def _symbol(self, angle: Array) -> Array:
         return 1 / raised_cosine(self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal, angle)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.core import checks
-from theory.models.covariance import set_checked
+from theory.core.ranges import NonNegative, Positive
 from theory.models.masked_ridge import RidgeProblem
 
 
@@ -17,18 +16,10 @@ class TeacherStudent(RidgeProblem):
     1/2. The conventions are those of MaskedRidge, where the conditional variance of the masked coordinate is the noise.
     """
 
-    noise: float = 0.0
-    signal_power: float = 1.0
+    noise: NonNegative = 0.0
+    signal_power: Positive = 1.0
 
     objective: ClassVar[str] = "(1/n) |y - X a|^2 + lam |a|^2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_checked(
-            self,
-            noise=checks.non_negative("noise", self.noise),
-            signal_power=checks.positive("signal_power", self.signal_power),
-        )
 
     @property
     def terms_per_unknown(self) -> float:

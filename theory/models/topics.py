@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from theory.core import checks
+from theory.core.arguments import checked, checked_fields
+from theory.core.ranges import Count, NonNegative, Positive, PositiveShare, Share
 from theory.models.covariance import set_checked
 
 
@@ -16,15 +18,14 @@ class Topics(ABC):
     topic. Raises ValueError unless `n_topics` (T) and `words_per_topic` (v) are integers of at least 1.
     """
 
-    n_topics: int
-    words_per_topic: int
+    n_topics: Count
+    words_per_topic: Count
 
     def __post_init__(self) -> None:
-        n_topics = checks.dimension(self.n_topics, name="n_topics")
-        words = checks.dimension(self.words_per_topic, name="words_per_topic")
-        set_checked(self, n_topics=n_topics, words_per_topic=words)
+        checked_fields(self)
+        words = self.words_per_topic
         if self.n_tokens > checks.LARGEST:
-            raise ValueError(f"words_per_topic times n_topics must be below 2^63, got {n_topics} times {words}")
+            raise ValueError(f"words_per_topic times n_topics must be below 2^63, got {self.n_topics} times {words}")
 
     @property
     def n_words(self) -> int:
@@ -57,14 +58,13 @@ class TopicModel(Topics):
     101
     """
 
-    topics_per_document: int
+    topics_per_document: Count
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        tau = checks.dimension(self.topics_per_document, name="topics_per_document")
+        tau = self.topics_per_document
         if tau > self.n_topics:
             raise ValueError(f"topics_per_document must lie in 1..n_topics = {self.n_topics}, got {tau}")
-        set_checked(self, topics_per_document=tau)
 
     @property
     def topic_variance(self) -> float:
@@ -81,12 +81,12 @@ class TopicMixture(Topics):
     Var(theta_k). It is at most (T - 1)/T^2, where every document has one topic; ValueError otherwise.
     """
 
-    proportion_variance: float
+    proportion_variance: NonNegative
 
     def __post_init__(self) -> None:
         super().__post_init__()
         most = (self.n_topics - 1) / self.n_topics**2
-        variance = checks.non_negative("proportion_variance", self.proportion_variance)
+        variance = self.proportion_variance
         if variance > most * (1 + 1e-12):
             raise ValueError(
                 f"proportion_variance must be at most (n_topics - 1)/n_topics^2 = {most:g}, got {variance}"
@@ -94,12 +94,13 @@ class TopicMixture(Topics):
         set_checked(self, proportion_variance=min(variance, most))
 
     @classmethod
-    def dirichlet(cls, *, n_topics: int, words_per_topic: int, concentration: float) -> "TopicMixture":
+    @checked
+    def dirichlet(cls, *, n_topics: Count, words_per_topic: Count, concentration: Positive) -> "TopicMixture":
         """Make the record for theta ~ Dirichlet(a, ..., a) with a = `concentration` > 0.
 
         Its variance is Var(theta_k) = (T - 1)/(T^2 (T a + 1)).
         """
-        T, a = checks.dimension(n_topics, name="n_topics"), checks.positive("concentration", concentration)
+        T, a = n_topics, concentration
         variance = (T - 1) / (T**2 * (T * a + 1))
         return cls(n_topics=n_topics, words_per_topic=words_per_topic, proportion_variance=variance)
 
@@ -123,19 +124,17 @@ class Masking:
     (0.865, 0.015, 0.12)
     """
 
-    selected: float = 0.15
-    kept: float = 0.1
-    randomized: float = 0.1
+    selected: PositiveShare = 0.15
+    kept: Share = 0.1
+    randomized: Share = 0.1
 
     def __post_init__(self) -> None:
-        selected = checks.between("selected", self.selected, 0, 1, closed=(False, True))
-        kept = checks.between("kept", self.kept, 0, 1, closed=(True, True))
-        randomized = checks.between("randomized", self.randomized, 0, 1, closed=(True, True))
-        if kept + randomized > 1 + 1e-15:
-            raise ValueError(f"kept + randomized must be at most 1, got {kept} + {randomized}")
-        set_checked(self, selected=selected, kept=kept, randomized=randomized)
+        checked_fields(self)
+        kept = self.kept
+        if kept + self.randomized > 1 + 1e-15:
+            raise ValueError(f"kept + randomized must be at most 1, got {kept} + {self.randomized}")
         if self.true_fraction <= 0:
-            raise ValueError(f"selected and kept leave no true word visible: selected = {selected}, kept = {kept}")
+            raise ValueError(f"selected and kept leave no true word visible: selected = {self.selected}, kept = {kept}")
 
     @property
     def true_fraction(self) -> float:

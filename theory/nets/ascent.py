@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import minimize
@@ -9,13 +10,14 @@ from scipy.optimize import minimize
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, NonNegative, Positive, Several
 from theory.core.results import Result, SolverResult
 from theory.models import FactoredStack, Sequences
 from theory.nets.law import Data, law_of
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, unpacked
 from theory.numerics import Solution
 
-MOST = 10_000  # starts or draws: more would run for hours without a word
+Few = Annotated[int, AtLeast(1, most=10_000)]  # starts or draws: more would run for hours without a word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,13 +38,13 @@ class BestDirection(SolverResult):
 @checked
 def best_direction(
     model: Data,
-    n_layers: int,
+    n_layers: Count,
     rng: np.random.Generator,
     *,
-    n_starts: int = 6,
+    n_starts: Few = 6,
     fields: bool = False,
-    tol: float = 1e-4,
-    max_iter: int = 2000,
+    tol: Positive = 1e-4,
+    max_iter: Count = 2000,
 ) -> BestDirection:
     """Search the largest gain S on the unit sphere of weights: the signal S* that small stacks of N layers follow.
 
@@ -61,26 +63,21 @@ def best_direction(
     >>> round(found.gain / plateau_rate(pair).rate, 6)
     0.5
     """
-    N = checks.dimension(n_layers, name="n_layers")
-    starts, most = (
-        int(checks.dimension(value, name=name)) for name, value in (("n_starts", n_starts), ("max_iter", max_iter))
-    )
-    _require_few("n_starts", starts)
-    tolerance, law = checks.positive("tol", tol), law_of(model)
-    first = FactoredStack.random(int(N), law.n_sites, law.n_colors, 1.0, rng)
+    law = law_of(model)
+    first = FactoredStack.random(n_layers, law.n_sites, law.n_colors, 1.0, rng)
     gain = gain_of(law, first.n_layers, fields)
     ascents = []
-    for start in range(starts):
+    for start in range(n_starts):
         stack = first if start == 0 else FactoredStack.random(first.n_layers, law.n_sites, law.n_colors, 1.0, rng)
-        ascents.append(ascend(gain, stack, most))
+        ascents.append(ascend(gain, stack, max_iter))
     best = max(ascents, key=lambda one: one[0])
     maxima = np.array(sorted((one[0] for one in ascents), reverse=True))
     iterations = sum(one[3] for one in ascents)
     what, advice = "best_direction", "raise max_iter or n_starts"
-    Solution.verified(best[0], best[2], tolerance, iterations, what=what, advice=advice, otherwise="max_iter")
+    Solution.verified(best[0], best[2], tol, iterations, what=what, advice=advice, otherwise="max_iter")
     direction = FactoredStack(*unpacked(best[1], first))
     return BestDirection(
-        best[0], direction, maxima, tolerance, residual=best[2], iterations=iterations, converged=best[0] > 0
+        best[0], direction, maxima, tol, residual=best[2], iterations=iterations, converged=best[0] > 0
     )
 
 
@@ -110,11 +107,6 @@ def ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[floa
     return S, unit, residual, int(found.nit)
 
 
-def _require_few(name: str, value: int) -> None:
-    if value > MOST:
-        raise ValueError(f"{name} must be at most {MOST}, got {value}")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningThreshold(Result):
     """The number of samples from which on a stack of N layers leaves its plateau along the structure of the data.
@@ -129,7 +121,7 @@ class LearningThreshold(Result):
 
 
 @checked
-def learning_threshold(gain: float, noise: float) -> LearningThreshold:
+def learning_threshold(gain: NonNegative, noise: NonNegative) -> LearningThreshold:
     """Compute from how many samples on the signal of the data exceeds the best that their noise offers.
 
     Of M samples without structure (uniform independent colors) the largest gain is c/sqrt(M), since the moments that
@@ -140,21 +132,20 @@ def learning_threshold(gain: float, noise: float) -> LearningThreshold:
     >>> round(learning_threshold(gain=0.001346073, noise=0.0076).n_samples)
     32
     """
-    signal, c = checks.non_negative("gain", gain), checks.non_negative("noise", noise)
-    ratio = c / signal if c < 1e150 * signal else math.inf
-    return LearningThreshold(0.0 if c == 0 else ratio**2, signal, c)
+    ratio = noise / gain if noise < 1e150 * gain else math.inf
+    return LearningThreshold(0.0 if noise == 0 else ratio**2, gain, noise)
 
 
 @checked
 def structureless_gain(
-    n_sites: int,
-    n_colors: int,
-    n_layers: int,
-    n_samples: int,
+    n_sites: Several,
+    n_colors: Several,
+    n_layers: Count,
+    n_samples: Several,
     rng: np.random.Generator,
     *,
-    n_draws: int = 4,
-    n_starts: int = 4,
+    n_draws: Few = 4,
+    n_starts: Few = 4,
 ) -> Array:
     """Draws the noise c = sqrt(M) S* of M samples with uniform independent colors, once for each of `n_draws` sets.
 
@@ -174,22 +165,10 @@ def structureless_gain(
     power of L and one of C do not fit such sizes. A stack with fields has learned the marginals first, and this noise
     does not lead it astray.
     """
-    L, C, N, M, draws, starts = (
-        int(checks.dimension(value, least=least, name=name))
-        for name, value, least in (
-            ("n_sites", n_sites, 2),
-            ("n_colors", n_colors, 2),
-            ("n_layers", n_layers, 1),
-            ("n_samples", n_samples, 2),
-            ("n_draws", n_draws, 1),
-            ("n_starts", n_starts, 1),
-        )
-    )
-    _require_few("n_draws", draws)
-    _require_few("n_starts", starts)
+    L, C, M = n_sites, n_colors, n_samples
     checks.fits_in_memory(f"{M} samples of {L} sites", 2.0 * M * L)
     found = []
-    for _ in range(draws):
+    for _ in range(n_draws):
         sample = Sequences(rng.integers(0, C, (M, L)), C)
-        found.append(math.sqrt(M) * best_direction(sample, N, rng, n_starts=starts).gain)
+        found.append(math.sqrt(M) * best_direction(sample, n_layers, rng, n_starts=n_starts).gain)
     return np.array(found)

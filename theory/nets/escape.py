@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 from theory.core.results import Result, SolverResult
 from theory.models import FactoredStack
 from theory.nets.blow_up import blow_up
@@ -33,12 +33,12 @@ class PlateauRate(Result):
     values: Array = field(repr=False)
     rates: Array = field(repr=False)
 
+    @checked
     def amplitude(self, stack: FactoredStack) -> float:
         """Compute a = (u.A + v.V)/sqrt(2), the part of a layer that grows as exp(sigma_1 t).
 
         The layer is the one of `stack`, or the last one of a stack with skip connections, which leaves first.
         """
-        checks.record("stack", stack, FactoredStack)
         stack = stack.last_layer if stack.skip else stack
         if stack.n_layers != 1 or stack.attentions.shape[1:] != self.attention.shape:
             raise ValueError(f"stack must have one layer and {len(self.attention)} sites, got {stack}")
@@ -46,17 +46,17 @@ class PlateauRate(Result):
             raise ValueError(f"stack must have {len(self.values)} colors, got {stack}")
         return float((np.sum(self.attention * stack.attentions) + np.sum(self.values * stack.values)) / math.sqrt(2))
 
-    def escape_time(self, stack: FactoredStack, gain: float) -> float:
+    @checked
+    def escape_time(self, stack: FactoredStack, gain: Positive) -> float:
         """Compute when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats per site.
 
         This time is t = log(sqrt(2 gain/sigma_1)/|a|)/sigma_1. As the start becomes small the true time differs from it
         by a constant that depends on the data. The law is therefore one of the logarithm: t = log(1/eps)/sigma_1 + O(1)
         for a start with weights of order eps. The time is infinite where nothing grows.
         """
-        delta, a = checks.positive("gain", gain), abs(self.amplitude(stack))
-        if self.rate == 0 or a == 0:
+        if (a := abs(self.amplitude(stack))) == 0 or self.rate == 0:
             return math.inf
-        return (0.5 * (math.log(2 * delta) - math.log(self.rate)) - math.log(a)) / self.rate
+        return (0.5 * (math.log(2 * gain) - math.log(self.rate)) - math.log(a)) / self.rate
 
 
 @checked
@@ -102,17 +102,19 @@ class EscapeTime(SolverResult):
     order_fractions: Array | None = field(repr=False)
     tol: float = field(repr=False)
 
-    def time(self, scale: float) -> float:
+    @checked
+    def time(self, scale: Positive) -> float:
         """Compute the time at which the flow from `scale` times the start leaves the plateau, for a small scale."""
-        size = checks.positive("scale", scale)
-        log_time = math.log(self.blow_up_time) - self.exponent * math.log(size)
+        log_time = math.log(self.blow_up_time) - self.exponent * math.log(scale)
         if math.isfinite(log_time) and abs(log_time) > LOG_LARGEST:
-            raise ValueError(f"scale must be nearer to one, got {size:g}: the time would be exp({log_time:.4g})")
+            raise ValueError(f"scale must be nearer to one, got {scale:g}: the time would be exp({log_time:.4g})")
         return math.exp(log_time)
 
 
 @checked
-def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_evaluations: int = 100_000) -> EscapeTime:
+def escape_time(
+    model: Data, stack: FactoredStack, *, tol: Positive = 1e-5, max_evaluations: Count = 100_000
+) -> EscapeTime:
     """Compute how long the gradient flow of a small stack of N >= 2 layers stays on its first plateau.
 
     On the plateau the flow is d theta/dt = grad S, where S is the gain of `leading_gain`, homogeneous of degree D in
@@ -137,7 +139,6 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     >>> round(found.time(0.1) / found.blow_up_time)
     10000
     """
-    tolerance, most = checks.positive("tol", tol), int(checks.dimension(max_evaluations, name="max_evaluations"))
     if stack.n_layers == 1:
         raise ValueError("stack must have at least two layers, got 1: one layer leaves at the rate of plateau_rate")
     if stack.skip:
@@ -149,7 +150,7 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     if size == 0:
         raise ValueError("stack must have weights that are not all zero: from zero the flow does not move")
     gain_function = gain_of(law, stack.n_layers, stack.fields is not None)
-    found = blow_up("escape_time", gain_function, stack, stack.degree, tolerance, most)
+    found = blow_up("escape_time", gain_function, stack, stack.degree, tol, max_evaluations)
     flow, escapes = found.flow, math.isfinite(found.log_time)
     if escapes:
         flow.settle()
@@ -164,7 +165,7 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
         gain,
         direction,
         _shares(direction),
-        tolerance,
+        tol,
         residual=found.residual,
         iterations=flow.evaluations,
         converged=escapes,

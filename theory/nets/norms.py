@@ -9,11 +9,11 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import Result
 from theory.models import FactoredStack
-from theory.models.nets import MAX_LAYERS
+from theory.models.nets import LayerCount
 
 
 @checked
-def norm_ratios(n_layers: int) -> Array:
+def norm_ratios(n_layers: LayerCount) -> Array:
     """Return how much faster the squared norm of every layer grows than that of the last: 2^(N-l), (N,).
 
     The logits of a factored stack are homogeneous of degree d_l = 2^(N-l) in the attention A_l, and in V_l. For a
@@ -29,10 +29,7 @@ def norm_ratios(n_layers: int) -> Array:
     >>> norm_ratios(3).tolist()
     [4.0, 2.0, 1.0]
     """
-    N = int(checks.dimension(n_layers, name="n_layers"))
-    if N > MAX_LAYERS:
-        raise ValueError(f"n_layers must be at most {MAX_LAYERS}, got {N}")
-    return np.asarray(2.0 ** np.arange(N - 1, -1, -1))
+    return np.asarray(2.0 ** np.arange(n_layers - 1, -1, -1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,6 +8,7 @@ from scipy.special import log_softmax
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models import Potts
 from theory.nets.orders import order_fractions, true_logits, truncated
@@ -53,7 +54,7 @@ def high_temperature_floors(model: Potts) -> HighTemperatureFloors:
 
 
 @checked
-def truncated_conditional_loss(model: Potts | Enumeration, order: int) -> float:
+def truncated_conditional_loss(model: Potts | Enumeration, order: Count) -> float:
     """Compute the masked loss of the true logits without their interactions of more than `order` bodies, in nats.
 
     At every site the part of beta z with up to order - 1 other sites is kept (see `order_fractions`). These predictions
@@ -67,7 +68,7 @@ def truncated_conditional_loss(model: Potts | Enumeration, order: int) -> float:
     """
     states = model if isinstance(model, Enumeration) else enumerate_states(model)
     L, C = states.model.n_sites, states.model.n_colors
-    k = int(checks.between("order", checks.dimension(order, name="order"), 1, L, closed=(True, True)))
+    k = int(checks.between("order", order, 1, L, closed=(True, True)))
     logits = true_logits(states.model)
     losses = []
     for i in range(L):

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative, Positive, Several, Share
 from theory.core.results import Result
 from theory.models import PottsModel, Sequences
 from theory.models.potts import zero_sum
@@ -77,7 +76,9 @@ class SpectralOverlaps(Result):
 
 
 @checked
-def spectral_threshold(n_sites: int, n_colors: int, signal: float, *, share: float = 1.0) -> SpectralThreshold:
+def spectral_threshold(
+    n_sites: Several, n_colors: Several, signal: NonNegative, *, share: Share = 1.0
+) -> SpectralThreshold:
     """Compute the sample size M_c of the spectral transition of one layer of factored attention.
 
     The rows of the rearranged sample covariance are the pairs i < j of sites; its columns are the orthonormal symmetric
@@ -101,18 +102,23 @@ def spectral_threshold(n_sites: int, n_colors: int, signal: float, *, share: flo
     >>> round(spectral_threshold(60, 10, 0.1342).n_samples, 6)
     313.413612
     """
-    L, C = _sizes(n_sites, n_colors)
-    theta = checks.non_negative("signal", signal)
-    n1, n2 = _shape(L, C)
+    if share < LEAST_SHARE:
+        raise ValueError(
+            f"share must be at least {LEAST_SHARE:g}, got {share:.3g}: one product of site and color couplings misses "
+            "more than half of what pairs of sites say, and a layer cannot learn it from any number of samples"
+        )
+    n1, n2 = _shape(n_sites, n_colors)
     # The square of a tiny signal vanishes: the number of samples is then beyond all floating-point numbers.
-    squared = theta * theta
+    squared = signal * signal
     with np.errstate(over="ignore"):
-        count = float(np.divide(2 * math.sqrt(n1 * n2) / C**2, squared)) if squared > 0 else math.inf
-    return SpectralThreshold(count, L, C, theta, _sufficient("share", share))
+        count = float(np.divide(2 * math.sqrt(n1 * n2) / n_colors**2, squared)) if squared > 0 else math.inf
+    return SpectralThreshold(count, n_sites, n_colors, signal, share)
 
 
 @checked
-def spectral_overlaps(n_sites: int, n_colors: int, signal: float, n_samples: float) -> SpectralOverlaps:
+def spectral_overlaps(
+    n_sites: Several, n_colors: Several, signal: NonNegative, n_samples: Positive
+) -> SpectralOverlaps:
     """Compute how well the top singular pair of M = `n_samples` samples agrees with the true couplings.
 
     Symbols are those of `spectral_threshold`. With c = n2/n1 and t = theta^2/(s^2 n1), the squared cosines above the
@@ -124,18 +130,16 @@ def spectral_overlaps(n_sites: int, n_colors: int, signal: float, n_samples: flo
     >>> round(found.colors, 9), round(found.sites, 9), round(found.top_value, 9)
     (0.932504485, 0.431512624, 0.203440842)
     """
-    L, C = _sizes(n_sites, n_colors)
-    theta, M = checks.non_negative("signal", signal), checks.positive("n_samples", n_samples)
-    n1, n2 = _shape(L, C)
-    c, noise = n2 / n1, math.sqrt(2 / M) / C
-    root = theta / (noise * math.sqrt(n1)) if noise > 0 else math.inf
+    n1, n2 = _shape(n_sites, n_colors)
+    c, noise = n2 / n1, math.sqrt(2 / n_samples) / n_colors
+    root = signal / (noise * math.sqrt(n1)) if noise > 0 else math.inf
     t = min(root, 1e100) ** 2
     if t * t <= c:
         return SpectralOverlaps(0.0, 0.0, noise * (math.sqrt(n1) + math.sqrt(n2)))
     colors = 1 - (c / t) * ((1 + t) / (t + c))
     sites = 1 - ((c + t) / (t + 1)) / t
-    # noise sqrt(n1 t) is theta itself, whatever the size of t.
-    return SpectralOverlaps(colors, sites, theta * math.sqrt((1 + 1 / t) * (c / t + 1)))
+    # noise sqrt(n1 t) is signal itself, whatever the size of t.
+    return SpectralOverlaps(colors, sites, signal * math.sqrt((1 + 1 / t) * (c / t + 1)))
 
 
 @checked
@@ -178,7 +182,7 @@ def linear_response_signal(model: PottsModel) -> float:
 
 
 @checked
-def population_signal(model: Data, *, whitened: bool = False, least_share: float = LEAST_SHARE) -> float:
+def population_signal(model: Data, *, whitened: bool = False, least_share: Share = LEAST_SHARE) -> float:
     """Compute the top singular value theta of the rearranged covariance of the population (see `spectral_threshold`).
 
     It is exact for a model that can be enumerated or its enumeration. For `Sequences` it is the top value of the
@@ -202,18 +206,17 @@ def population_signal(model: Data, *, whitened: bool = False, least_share: float
     0.064235
     """
     found = spectral_signal(model, whitened=whitened)
-    least = checks.between("least_share", least_share, 0.0, 1.0, closed=(True, True))
-    if are_samples(model) and least > 0 and 0 < found.signal <= found.noise:
+    if are_samples(model) and least_share > 0 and 0 < found.signal <= found.noise:
         raise ValueError(
             "model must have pair covariances above those of independent sites, got a top value of "
             f"{found.signal:.6g}, where samples of this size have up to {found.noise:.6g} by chance: nothing is to be "
             "learned from them; take more samples; least_share=0 returns the top value nevertheless"
         )
-    if found.share < least:
+    if found.share < least_share:
         raise ValueError(
-            f"model must have pair covariances of which one product A_ij V_ab is a share of at least {least:g}, got "
-            f"{found.share:.3g}: its pairs of sites have tables of their own, of which one layer of factored attention "
-            "learns no more than this; least_share=0 returns the top value nevertheless"
+            f"model must have pair covariances of which one product A_ij V_ab is a share of at least {least_share:g}, "
+            f"got {found.share:.3g}: its pairs of sites have tables of their own, of which one layer of factored "
+            "attention learns no more than this; least_share=0 returns the top value nevertheless"
         )
     return found.signal
 
@@ -266,28 +269,8 @@ def _whitening(marginals: Array, basis: Array) -> Array:
     return np.asarray(np.einsum("ak,ikm,im,inm->ian", basis, axes, roots, axes))
 
 
-def _sufficient(name: str, share: Any) -> float:
-    """Check the share of the covariances that one product explains."""
-    found = checks.between(name, share, 0.0, 1.0, closed=(True, True))
-    if found < LEAST_SHARE:
-        raise ValueError(
-            f"{name} must be at least {LEAST_SHARE:g}, got {found:.3g}: one product of site and color couplings misses "
-            "more than half of what pairs of sites say, and a layer cannot learn it from any number of samples"
-        )
-    return found
-
-
 def _shape(n_sites: int, n_colors: int) -> tuple[float, float]:
     return n_sites * (n_sites - 1) / 2, n_colors * (n_colors - 1) / 2
-
-
-def _sizes(n_sites: Any, n_colors: Any) -> tuple[int, int]:
-    named = (("n_sites", n_sites), ("n_colors", n_colors))
-    L, C = (int(checks.dimension(value, least=2, name=name)) for name, value in named)
-    for name, value in (("n_sites", L), ("n_colors", C)):
-        if value > 1e12:
-            raise ValueError(f"{name} must be at most 1e12, got {value}")
-    return L, C
 
 
 def _sizes_of(name: str, n_sites: int, n_colors: int) -> tuple[int, int]:

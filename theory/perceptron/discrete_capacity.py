@@ -3,14 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import entr, log_ndtr, logsumexp, ndtr
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Positive, Within
 from theory.core.results import SolverResult
 from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon
@@ -54,7 +55,7 @@ class ZeroEntropyCapacity(WithReplicon, SolverResult):
 @checked
 @within_range
 def zero_entropy_capacity(
-    levels: Sequence[float], margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
+    levels: Sequence[float], margin: float = 0.0, *, tol: Positive = 1e-12, check: bool = True
 ) -> ZeroEntropyCapacity:
     """Compute the capacity alpha_0, where the entropy of solutions vanishes (arXiv:1602.04129; Krauth and Mezard 1989).
 
@@ -76,10 +77,9 @@ def zero_entropy_capacity(
     """
     model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     bound = first_moment_bound(levels, margin)
-    accuracy = checks.positive("tol", tol)
     # Real weights as long as the largest level tell how far the scan may go in one step: many levels store no more.
     scale = min(bound, _real_capacity(model.margin / scale_of(np.asarray(model.levels))))
-    path, passed, iterations, least = Path(model, accuracy), [], 0, 0.0
+    path, passed, iterations, least = Path(model, tol), [], 0, 0.0
     for branch in range(MOST_BRANCHES):
         lost: ConvergenceError | None = None
         try:
@@ -95,15 +95,15 @@ def zero_entropy_capacity(
             least = max(least, root - found.entropy / found.slope)
         iterations += path.iterations
         others = [
-            pair for pair in _norms_at(replace(model, alpha=root), found, accuracy)
+            pair for pair in _norms_at(replace(model, alpha=root), found, tol)
             if pair[0].entropy > LEFT and not (lost and same(pair[1], x))
         ]  # fmt: skip
         begin = (root, max(others, key=lambda pair: pair[0].entropy)[1]) if others else _ahead(model, root, bound, tol)
         if begin is None:
             break
         passed += [] if lost else [root]
-        path = Path(model, accuracy, begin)
-    last = Solution(root, "unverified", found.residual, accuracy, iterations)
+        path = Path(model, tol, begin)
+    last = Solution(root, "unverified", found.residual, tol, iterations)
     if lost is None and (begin is not None or root < least):
         lost = ConvergenceError(f"{problem_of(model)}, solutions of another norm beyond", last, advice_for(model))
     if root > bound * (1 + ABOVE):
@@ -111,7 +111,7 @@ def zero_entropy_capacity(
     if lost is not None:
         raise lost
     if check and not found.stable:
-        refuse_broken(found, problem_of(model), accuracy, "other levels")
+        refuse_broken(found, problem_of(model), tol, "other levels")
     return ZeroEntropyCapacity(
         root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound, tuple(passed),
         residual=found.residual, iterations=iterations, converged=True,
@@ -195,7 +195,7 @@ def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
 
 
 @checked
-def gardner_capacity(margin: float = 0.0) -> float:
+def gardner_capacity(margin: Annotated[float, Within(0.0, 1e100, closed=(True, True))] = 0.0) -> float:
     """Compute the capacity 1/E[(z + margin)^2, z > -margin] of real weights, z ~ N(0, 1) (Gardner 1988).
 
     It equals 1/((1 + k^2) Phi(k) + k phi(k)) with k = margin, here in units of |W|/sqrt(N): real weights have no unit
@@ -206,7 +206,7 @@ def gardner_capacity(margin: float = 0.0) -> float:
     >>> gardner_capacity(), round(gardner_capacity(0.5), 12)
     (2.0, 0.961205052802)
     """
-    return _real_capacity(checks.between("margin", margin, 0.0, 1e100, closed=(True, True)))
+    return _real_capacity(margin)
 
 
 def _real_capacity(k: float) -> float:

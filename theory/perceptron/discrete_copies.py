@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,6 +11,7 @@ from scipy.special import gammaln, log_ndtr, logsumexp
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, Positive, Within
 from theory.core.results import SolverResult
 from theory.models import DiscretePerceptron
 from theory.numerics import Solution, WithReplicon, solve_fixed_point, verified
@@ -21,7 +22,7 @@ from theory.perceptron.discrete_saddle import hazard
 from theory.perceptron.gaussian_average import gaussian_grid
 
 LARGEST_OVERLAP = 0.9999
-MOST_COPIES = 1000
+GroupOverlap = Annotated[float, Within(-1.0, LARGEST_OVERLAP, closed=(False, True))]
 STEP, REACH = 0.1, 9.0
 RESOLVED = 0.3  # step over the length on which H varies
 REFINEMENTS = 2  # the grid becomes at most four times as fine as it is at first
@@ -56,8 +57,8 @@ class CopyEntropy(WithReplicon, SolverResult):
 @checked
 @within_range
 def copy_entropy(
-    model: DiscretePerceptron, overlap: float, copies: int = 2, *, tol: float = 1e-12, max_iter: int = 200,
-    check: bool = True,
+    model: DiscretePerceptron, overlap: GroupOverlap, copies: Annotated[int, AtLeast(1, most=1000)] = 2, *,
+    tol: Positive = 1e-12, max_iter: Count = 200, check: bool = True,
 ) -> CopyEntropy:  # fmt: skip
     """Compute the entropy per copy of y = `copies` solutions at mutual `overlap` q1 (arXiv:1602.04129).
 
@@ -80,11 +81,7 @@ def copy_entropy(
     >>> round(found.entropy, 9), round(found.distance, 9)
     (0.303984134, 0.1)
     """
-    y = int(checks.dimension(copies, name="copies"))
-    if y > MOST_COPIES:
-        raise ValueError(f"copies must be at most {MOST_COPIES}, got {y}")
-    q1 = checks.between("overlap", overlap, -1.0, LARGEST_OVERLAP, closed=(False, True))
-    tol, most = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
+    y, q1 = copies, overlap
     high = max(model.levels)
     if model.levels != (-high, high):
         raise ValueError(f"model must have binary levels (-a, a), got {checks.shown(model.levels)}")
@@ -100,7 +97,7 @@ def copy_entropy(
             f"overlap must be at least that of typical solutions, {single.overlap:.9g} at alpha = {model.alpha:g}, "
             f"got {overlap:g}"
         )
-    return _solved(_Groups(unit.alpha, unit.margin, y, q1), single.overlap, tol, most, check)
+    return _solved(_Groups(unit.alpha, unit.margin, y, q1), single.overlap, tol, max_iter, check)
 
 
 class _Output(NamedTuple):

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Count, Positive, PositiveVector
 from theory.core.results import SolverResult
 from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
@@ -87,7 +86,7 @@ class EntropyCurve(SolverResult):
 @checked
 @within_range
 def solution_entropy(
-    model: DiscretePerceptron, *, tol: float = 1e-12, max_iter: int = 500, check: bool = True
+    model: DiscretePerceptron, *, tol: Positive = 1e-12, max_iter: Count = 500, check: bool = True
 ) -> SolutionEntropy:
     """Compute the entropy of solutions per weight, lim E log Z/N, in replica symmetry (arXiv:1602.04129).
 
@@ -111,14 +110,13 @@ def solution_entropy(
     >>> round(found.entropy, 12), round(found.overlap, 9), round(found.replicon, 6)
     (0.396455051105, 0.255842938, 0.823006)
     """
-    tol, most = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
-    return dominant(model, None, tol, most, check)[0]
+    return dominant(model, None, tol, max_iter, check)[0]
 
 
 @checked
 @within_range
 def entropy_curve(
-    levels: Sequence[float], alphas: ArrayLike, margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
+    levels: Sequence[float], alphas: PositiveVector, margin: float = 0.0, *, tol: Positive = 1e-12, check: bool = True
 ) -> EntropyCurve:
     """Compute the entropy of solutions at every load of `alphas`, each started from its neighbor (`solution_entropy`).
 
@@ -128,22 +126,17 @@ def entropy_curve(
     >>> entropy_curve([-1, 1], [0.2, 0.8]).entropies.round(6).tolist()
     [0.55012, 0.035306]
     """
-    loads = checks.finite_array("alphas", alphas, 1)
-    if not loads.min() > 0:
-        raise ValueError(f"alphas must be positive, got {loads.min()}")
     problem = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
-    points: list[SolutionEntropy | None] = [None] * len(loads)
+    points: list[SolutionEntropy | None] = [None] * len(alphas)
     start: Array | None = None
-    for k in np.argsort(loads):
-        points[k], start = dominant(
-            replace(problem, alpha=float(loads[k])), start, checks.positive("tol", tol), 500, check
-        )  # fmt: skip
+    for k in np.argsort(alphas):
+        points[k], start = dominant(replace(problem, alpha=float(alphas[k])), start, tol, 500, check)
 
     def column(name: str) -> Array:
         return np.array([getattr(one, name) for one in points])
 
     return EntropyCurve(
-        loads, column("entropy"), column("slope"), column("norm"), column("overlap"), column("replicon"),
+        alphas, column("entropy"), column("slope"), column("norm"), column("overlap"), column("replicon"),
         tuple(one.other for one in points if one is not None),
         residual=float(column("residual").max()), iterations=int(column("iterations").sum()),
         converged=bool(column("converged").all()),

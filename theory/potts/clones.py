@@ -11,6 +11,7 @@ from scipy.special import rel_entr
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegativeCount, Positive
 from theory.core.results import SolverResult
 from theory.models import Potts
 from theory.numerics import Solution
@@ -42,7 +43,12 @@ class MaximumEntropyClone(SolverResult):
 
 @checked
 def maximum_entropy_clone(
-    original: Potts | Enumeration | Any, order: int, *, tol: float = 1e-12, max_iter: int = 10_000, check: bool = True
+    original: Potts | Enumeration | Any,
+    order: Count,
+    *,
+    tol: Positive = 1e-12,
+    max_iter: NonNegativeCount = 10_000,
+    check: bool = True,
 ) -> MaximumEntropyClone:
     """Compute the maximum-likelihood model of a distribution among models with interactions of up to `order` bodies.
 
@@ -65,8 +71,7 @@ def maximum_entropy_clone(
     0.0
     """
     target = _joint(original)
-    k = int(checks.between("order", checks.dimension(order, name="order"), 1, target.ndim, closed=(True, True)))
-    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
+    k = int(checks.between("order", order, 1, target.ndim, closed=(True, True)))
     _affordable(target, k)
     rest = [tuple(np.setdiff1d(np.arange(target.ndim), kept)) for kept in combinations(range(target.ndim), k)]
     wanted = [target.sum(axis=axes, keepdims=True) for axes in rest]

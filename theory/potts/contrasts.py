@@ -1,12 +1,13 @@
 """Contrasts of Potts models: the exact covariance of a ring, and a measure of how far Potts data are from Gaussian."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, NonNegative, Several
 from theory.models import Empirical
 from theory.models.potts.base import require_finite_scores
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
@@ -15,7 +16,7 @@ from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts,
 
 
 @checked
-def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastPopulation:
+def ring_contrasts(n_sites: Annotated[int, AtLeast(3)], color_couplings: Any, beta: NonNegative) -> ContrastPopulation:
     """Compute exactly the mean and covariance of the contrasts of a ring of Potts spins.
 
     The model is S = sum_i U[s_i, s_i+1] on a ring of L = `n_sites` >= 3 sites, with any symmetric `color_couplings` U
@@ -23,9 +24,8 @@ def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastP
     T^r_ab T^(L-r)_ba / tr T^L. Where U is the identity, the C - 1 contrasts of a site are independent copies of each
     other with the covariance (1/C) mu^r, but for terms of order mu^(L-r); mu is `ring_correlation`.
     """
-    L = int(checks.dimension(n_sites, least=3, name="n_sites"))
+    L = n_sites
     U = symmetric("color_couplings", color_couplings)
-    beta = checks.non_negative("beta", beta)
     require_finite_scores("color_couplings", float(abs(U).max()), L, np.zeros(1), beta)
     checks.fits_in_memory(f"the covariance of {L} sites with {len(U)} colors", 4 * (float(L) * len(U)) ** 2)
     powers = _transfer_powers(L, beta * U)
@@ -38,7 +38,7 @@ def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastP
 
 
 @checked
-def ring_correlation(n_colors: int, beta: float) -> float:
+def ring_correlation(n_colors: Several, beta: NonNegative) -> float:
     """Compute the correlation mu of neighbors on the infinite ferromagnetic ring of C = `n_colors` colors.
 
     It is the ratio of the two eigenvalues of the transfer matrix exp(beta delta_ab),
@@ -47,8 +47,8 @@ def ring_correlation(n_colors: int, beta: float) -> float:
     >>> round(ring_correlation(2, 2.0), 6)  # tanh(beta/2), as in the Ising chain with coupling beta/2
     0.761594
     """
-    C = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    decay = np.expm1(-checks.non_negative("beta", beta))
+    C = n_colors
+    decay = np.expm1(-beta)
     return float(-decay / (C + (C - 1) * decay))
 
 

@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models import Potts
 
@@ -100,7 +101,7 @@ class Enumeration(Result):
 
 
 @checked
-def enumerate_states(model: Potts, max_states: int = MAX_STATES) -> Enumeration:
+def enumerate_states(model: Potts, max_states: Count = MAX_STATES) -> Enumeration:
     """List all states of a small model and compute their exact probabilities.
 
     ValueError, before any work is done, where the C^L states are more than `max_states`.
@@ -115,7 +116,7 @@ def enumerate_states(model: Potts, max_states: int = MAX_STATES) -> Enumeration:
     >>> states.marginals(0).round(6).tolist()
     [0.5, 0.5]
     """
-    most = int(checks.dimension(max_states, name="max_states"))
+    most = max_states
     count = model.n_colors**model.n_sites
     if count > most:
         raise ValueError(

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegative, Several
 from theory.core.results import Result
 
 MAX_SITES = 4000
@@ -83,7 +83,7 @@ class FiniteCurieWeiss(Result):
 
 
 @checked
-def finite_curie_weiss(n_sites: int, n_colors: int, beta: float) -> FiniteCurieWeiss:
+def finite_curie_weiss(n_sites: Count, n_colors: Several, beta: NonNegative) -> FiniteCurieWeiss:
     """Solves the Curie-Weiss Potts ferromagnet of `n_sites` sites and `n_colors` colors exactly.
 
     The sums over occupations take a time of order n_sites^2; ValueError above 4000 sites, for which `curie_weiss` gives
@@ -93,15 +93,13 @@ def finite_curie_weiss(n_sites: int, n_colors: int, beta: float) -> FiniteCurieW
     >>> round(two.largest_fraction, 6)  # both sites agree with probability e/(e + 1)
     0.865529
     """
-    N = int(checks.dimension(n_sites, name="n_sites"))
+    N = n_sites
     if N > MAX_SITES:
         raise ValueError(f"n_sites must be at most {MAX_SITES} for exact sums, got {n_sites}; see curie_weiss")
-    q = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    beta = checks.non_negative("beta", beta)
     if beta > LARGEST_BETA:
         raise ValueError(f"beta must be at most {LARGEST_BETA:g}, got {beta!r}")
     n = np.arange(N + 1)
-    return FiniteCurieWeiss(N, q, beta, beta * n * (n - 1) / (2 * N) - gammaln(n + 1))
+    return FiniteCurieWeiss(N, n_colors, beta, beta * n * (n - 1) / (2 * N) - gammaln(n + 1))
 
 
 def _power(log_weights: Array, exponent: int) -> Array:

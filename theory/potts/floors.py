@@ -12,6 +12,7 @@ from scipy.special import log_softmax
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegativeCount, Positive
 from theory.core.results import SolverResult
 from theory.models import Potts
 from theory.numerics import Solution
@@ -74,7 +75,12 @@ class KBodyFloor(SolverResult):
 
 @checked
 def k_body_floor(
-    model: Potts | Enumeration, order: int, symmetric: bool = False, *, tol: float = 1e-13, max_iter: int = 200
+    model: Potts | Enumeration,
+    order: Count,
+    symmetric: bool = False,
+    *,
+    tol: Positive = 1e-13,
+    max_iter: NonNegativeCount = 200,
 ) -> KBodyFloor:
     """Compute the least masked loss of predictions in which a site interacts with up to order - 1 others at a time.
 
@@ -87,8 +93,7 @@ def k_body_floor(
     """
     states = enumeration_of(model)
     n_sites = states.model.n_sites
-    k = int(checks.between("order", checks.dimension(order, name="order"), 1, n_sites, closed=(True, True)))
-    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
+    k = int(checks.between("order", order, 1, n_sites, closed=(True, True)))
     features, touches = energy_features(states, k)
     if symmetric:
         fits = [fit_conditionals(states, features, range(n_sites), tol, max_iter)]

@@ -5,14 +5,14 @@ The Gaussian has the mean and the covariance of the data; `heteroskedasticity` m
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import NonNegative, Real, Several, Within
 from theory.core.results import SolverResult
 from theory.models import AR1
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from theory.numerics import Solution
 
 
-BOUNDS = (1e-150, 1e150)  # bounds of alpha and of a positive lam
+BOUNDS = Within(1e-150, 1e150, closed=(True, True))  # beyond these, alpha lam and its like leave the range of floats
+SampleRatio = Annotated[float, BOUNDS]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +76,7 @@ class ContrastRegression(SolverResult):
 
 
 @checked
-def contrast_regression(population: ContrastPopulation, alpha: float, lam: float) -> ContrastRegression:
+def contrast_regression(population: ContrastPopulation, alpha: SampleRatio, lam: Real) -> ContrastRegression:
     """Compute the errors of masked ridge regression on the contrasts of a Potts model, in the Gaussian equivalent.
 
     Every site is masked in turn, and its C - 1 contrasts are predicted from the u = (L-1)(C-1) contrasts of the other
@@ -95,20 +96,18 @@ def contrast_regression(population: ContrastPopulation, alpha: float, lam: float
     >>> bool(point.noise[0] < point.test_error[0] < point.variance[0])
     True
     """
-    lam = checks.real("lam", lam)
     if lam <= 0:
         raise ValueError(f"lam must be positive, got {lam!r}; for lam -> 0 see ridgeless_contrast_regression")
-    return _regression(population, _sample_ratio(alpha), _ridge(lam))
+    return _regression(population, alpha, BOUNDS.check("lam", lam))
 
 
 @checked
-def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) -> ContrastRegression:
+def ridgeless_contrast_regression(population: ContrastPopulation, alpha: SampleRatio) -> ContrastRegression:
     """Compute the limit lam -> 0 of `contrast_regression`: interpolation of minimum norm, or least squares.
 
     The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is that of
     least squares above. ValueError where n equals that rank, since the error diverges there.
     """
-    alpha = _sample_ratio(alpha)
     ranks, d = LinearPredictors.of(population).ranks, population.covariance.size
     diverging = ranks[abs(alpha * d - ranks) < 1e-9 * ranks]
     if diverging.size:
@@ -117,7 +116,7 @@ def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) 
 
 
 @checked
-def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> float:
+def ring_test_error(n_colors: Several, beta: float, alpha: SampleRatio, lam: NonNegative) -> float:
     """Compute the test error of a site of the infinite ferromagnetic ring as `contrast_regression` defines it.
 
     With U = identity the C - 1 contrasts of a site are independent copies of an AR(1) process, divided by C, whose
@@ -125,13 +124,12 @@ def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> flo
     limit lam -> 0. ConvergenceError where the equation for the effective ridge is not solved; ValueError at alpha = 1
     without a ridge, where the error diverges.
     """
-    C = int(checks.dimension(n_colors, least=2, name="n_colors"))
+    C = n_colors
     correlation = ring_correlation(C, beta)
     if correlation == 1:
         raise ValueError(f"beta must be smaller: neighbors on the ring agree within rounding, got {beta!r}")
     spectrum = AR1(math.inf, correlation).spectrum
-    alpha, lam = _sample_ratio(alpha), checks.non_negative("lam", lam)
-    lam = lam and _ridge(lam)
+    lam = lam and BOUNDS.check("lam", lam)
     if lam == 0 and alpha >= 1:
         if alpha == 1:
             raise ValueError("alpha must differ from 1 at lam = 0, where the error diverges")
@@ -142,16 +140,6 @@ def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> flo
     error = spectrum.mean(p * (t / spectrum.mean(t)[..., None])) * (kappa / spectrum.mean(t))
     factor = alpha / ridge_moments(spectrum, kappa).above_df2(np.array([alpha]))
     return float((C - 1) / C * (error * factor)[0])
-
-
-def _sample_ratio(alpha: float) -> float:
-    """Return a checked `alpha`; beyond `BOUNDS` its products with a ridge leave the range of floats."""
-    return checks.between("alpha", alpha, *BOUNDS, closed=(True, True))
-
-
-def _ridge(lam: float) -> float:
-    """Return a checked positive `lam`; beyond `BOUNDS` its products with alpha leave the range of floats."""
-    return checks.between("lam", lam, *BOUNDS, closed=(True, True))
 
 
 def _regression(population: ContrastPopulation, alpha: float, lam: float) -> ContrastRegression:

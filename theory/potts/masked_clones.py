@@ -9,6 +9,7 @@ from scipy.special import log_softmax, rel_entr
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegativeCount, Positive
 from theory.core.results import SolverResult
 from theory.models import Potts
 from theory.potts.enumeration import Enumeration, enumeration_of
@@ -45,7 +46,9 @@ class MaskedClone(SolverResult):
 
 
 @checked
-def masked_clone(model: Potts | Enumeration, order: int, *, tol: float = 1e-18, max_iter: int = 200) -> MaskedClone:
+def masked_clone(
+    model: Potts | Enumeration, order: Count, *, tol: Positive = 1e-18, max_iter: NonNegativeCount = 200
+) -> MaskedClone:
     """Compute the clone of a model: the law with interactions of up to `order` sites that predicts masked sites best.
 
     It is fitted by pseudo-likelihood: among the energies with terms of up to `order` bodies it takes the one whose
@@ -66,8 +69,7 @@ def masked_clone(model: Potts | Enumeration, order: int, *, tol: float = 1e-18, 
     """
     states = enumeration_of(model)
     n_sites, n_colors = states.model.n_sites, states.model.n_colors
-    k = int(checks.between("order", checks.dimension(order, name="order"), 1, n_sites, closed=(True, True)))
-    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
+    k = int(checks.between("order", order, 1, n_sites, closed=(True, True)))
     features, _ = energy_features(states, k)
     fit = fit_conditionals(states, features, range(n_sites), tol, max_iter)
     joint = np.exp(log_softmax(features @ fit.value.parameters)).reshape((n_colors,) * n_sites)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from scipy.optimize import brentq
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegative, Several
 from theory.core.results import Result
 
 Stability = Literal["stable", "metastable", "unstable"]
@@ -37,7 +37,7 @@ class CurieWeiss(Result):
     `branches` are the stationary points, the disordered one first. Where two phases coexist both are called stable.
     """
 
-    n_colors: int
+    n_colors: Several
     beta: float
     branches: tuple[CurieWeissBranch, ...]
 
@@ -68,7 +68,7 @@ class CurieWeiss(Result):
 
 
 @checked
-def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
+def curie_weiss(n_colors: Several, beta: NonNegative) -> CurieWeiss:
     """Find the phases of the infinite mean-field ferromagnet of q = `n_colors` colors at inverse temperature `beta`.
 
     Their order parameters are the roots of s = (1 - e^(-beta s))/(1 + (q - 1) e^(-beta s)) (F. Y. Wu, Rev. Mod. Phys.
@@ -81,8 +81,7 @@ def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
     >>> round(curie_weiss(n_colors=3, beta=3.0).order_parameter, 6)
     0.716375
     """
-    q = _colors(n_colors)
-    beta = checks.non_negative("beta", beta)
+    q = n_colors
     ordered_from, turning = curie_weiss_spinodals(q)[0], _turning(q)
     critical = curie_weiss_critical_beta(q)
     flat: Stability = "stable" if beta <= critical else "metastable" if beta < q else "unstable"
@@ -96,42 +95,42 @@ def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
 
 
 @checked
-def curie_weiss_critical_beta(n_colors: int) -> float:
+def curie_weiss_critical_beta(n_colors: Several) -> float:
     """Compute the inverse temperature of the transition of q = `n_colors` colors.
 
     It is 2 (q - 1) log(q - 1)/(q - 2), where the ordered and the disordered phase have the same weight; its limit 2 for
     two colors is a continuous transition.
     """
-    q = _colors(n_colors)
+    q = n_colors
     return 2.0 if q == 2 else 2 * (q - 1) * math.log(q - 1) / (q - 2)
 
 
 @checked
-def curie_weiss_spinodals(n_colors: int) -> tuple[float, float]:
+def curie_weiss_spinodals(n_colors: Several) -> tuple[float, float]:
     """Compute the two inverse temperatures between which both phases are at least metastable.
 
     The ordered phase exists from the first one on; the disordered phase is stable against small changes below the
     second one, which is q.
     """
-    q = _colors(n_colors)
+    q = n_colors
     turning = _turning(q)
     return (turning / _order(q, turning) if turning else 2.0), float(q)
 
 
 @checked
-def curie_weiss_jump(n_colors: int) -> float:
+def curie_weiss_jump(n_colors: Several) -> float:
     """Compute the order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1)."""
-    q = _colors(n_colors)
+    q = n_colors
     return (q - 2) / (q - 1)
 
 
 @checked
-def curie_weiss_latent_heat(n_colors: int) -> float:
+def curie_weiss_latent_heat(n_colors: Several) -> float:
     """Compute the energy per site of the disordered phase minus that of the ordered one where both coexist.
 
     It is (q - 2)^2/(2 q (q - 1)), in units of the coupling.
     """
-    q = _colors(n_colors)
+    q = n_colors
     return (q - 2) ** 2 / (2 * q * (q - 1))
 
 
@@ -167,7 +166,3 @@ def _branch(q: int, beta: float, t: float, stability: Stability) -> CurieWeissBr
     entropy = -major * math.log(major) - (q - 1) * minor * math.log(minor) if minor > 0 else 0.0
     log_weight = beta / 2 * (squares - 1 / q) + entropy - math.log(q)
     return CurieWeissBranch(s, major, -squares / 2, log_weight if t else 0.0, stability)
-
-
-def _colors(n_colors: int) -> int:
-    return int(checks.dimension(n_colors, least=2, name="n_colors"))

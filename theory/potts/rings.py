@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, NonNegative, NonNegativeCount
 from theory.core.results import Result
 from theory.models.covariance import set_checked
 from theory.models.potts.factored import symmetric
@@ -30,19 +30,13 @@ class Ring(Result):
 
     n_sites: float
     color_couplings: Any = field(repr=False)
-    beta: float = 1.0
+    beta: NonNegative = 1.0
     periodic: bool = True
 
     def __post_init__(self) -> None:
-        periodic = checks.flag("periodic", self.periodic)
-        least = 3 if periodic else 1
-        set_checked(
-            self,
-            periodic=periodic,
-            n_sites=checks.dimension(self.n_sites, infinite=True, least=least, name="n_sites"),
-            color_couplings=symmetric("color_couplings", self.color_couplings),
-            beta=checks.non_negative("beta", self.beta),
-        )
+        checked_fields(self)
+        n_sites = AtLeast(3 if self.periodic else 1, infinite=True).check("n_sites", self.n_sites)
+        set_checked(self, n_sites=n_sites, color_couplings=symmetric("color_couplings", self.color_couplings))
 
     @property
     def n_colors(self) -> int:
@@ -73,20 +67,20 @@ class Ring(Result):
         others = self._eigenvalues[:-1]
         return float(others[abs(others).argmax()] / self._eigenvalues[-1]) if others.size else 0.0
 
-    def pair(self, i: int, j: int) -> Array:
+    @checked
+    def pair(self, i: NonNegativeCount, j: NonNegativeCount) -> Array:
         """Return the joint probabilities P(s_i = a, s_j = b), (C, C), of two sites i < j."""
-        low, high = (int(checks.dimension(site, least=0, name=name)) for name, site in (("i", i), ("j", j)))
-        if not low < high < self.n_sites:
-            raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {low} and j = {high}")
-        log_weights = _power(self._log_transfer, high - low) + self._outside(low, high)
+        if not i < j < self.n_sites:
+            raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {i} and j = {j}")
+        log_weights = _power(self._log_transfer, j - i) + self._outside(i, j)
         return np.asarray(np.exp(log_weights - logsumexp(log_weights)))
 
-    def correlation(self, distance: int) -> float:
+    @checked
+    def correlation(self, distance: NonNegativeCount) -> float:
         """Return the probability that the sites 0 and `distance` have the same color."""
-        far = int(checks.dimension(distance, least=0, name="distance"))
-        if far >= self.n_sites:
-            raise ValueError(f"distance must be below n_sites = {self.n_sites}, got {far}")
-        return 1.0 if far == 0 else float(np.trace(self.pair(0, far)))
+        if distance >= self.n_sites:
+            raise ValueError(f"distance must be below n_sites = {self.n_sites}, got {distance}")
+        return 1.0 if distance == 0 else float(np.trace(self.pair(0, distance)))
 
     @cached_property
     def mean_score_per_site(self) -> float:

@@ -4,30 +4,30 @@ import math
 
 from scipy.special import ellipkm1
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegative, Several
 
 
 @checked
-def square_lattice_critical_beta(n_colors: int) -> float:
+def square_lattice_critical_beta(n_colors: Several) -> float:
     """Compute the critical inverse temperature of q = `n_colors` colors on the square lattice, log(1 + sqrt q).
 
     It follows from self-duality. The transition is continuous up to q = 4 and of first order above.
     """
-    return math.log1p(math.sqrt(_colors(n_colors)))
+    return math.log1p(math.sqrt(n_colors))
 
 
 @checked
-def square_lattice_critical_energy(n_colors: int) -> float:
+def square_lattice_critical_energy(n_colors: Several) -> float:
     """Compute the energy of -S per site at the critical beta, -(1 + 1/sqrt q), which follows from self-duality.
 
     Above q = 4, where two phases coexist, it is the mean of their energies.
     """
-    return -(1 + 1 / math.sqrt(_colors(n_colors)))
+    return -(1 + 1 / math.sqrt(n_colors))
 
 
 @checked
-def onsager_energy(beta: float) -> float:
+def onsager_energy(beta: NonNegative) -> float:
     """Compute the energy of -S per site for two colors at any beta (L. Onsager, Phys. Rev. 65, 117 (1944)).
 
     Two colors are the Ising model at K = beta/2, whose energy per site is
@@ -37,13 +37,9 @@ def onsager_energy(beta: float) -> float:
     >>> round(onsager_energy(square_lattice_critical_beta(2)) - square_lattice_critical_energy(2), 12)
     0.0
     """
-    t = math.tanh(checks.non_negative("beta", beta))
+    t = math.tanh(beta)
     if t < 1e-3:  # the bracket cancels here, so its expansion is used
         return -1 - t * (1 + 0.75 * t * t) / 2
     y = 2 * t * t - 1
     logarithm = 2 / math.pi * y * float(ellipkm1(y * y)) if y else 0.0
     return -1 - (1 + logarithm) / (2 * t)
-
-
-def _colors(n_colors: int) -> int:
-    return int(checks.dimension(n_colors, least=2, name="n_colors"))

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative, Positive, Several
 from theory.core.results import Result, SolverResult
 from theory.numerics import Solution, verified
 from theory.potts.row_transfer import RowTransfer
@@ -50,7 +50,7 @@ class Torus(Result):
 
 
 @checked
-def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-12) -> Cylinder:
+def cylinder(circumference: Several, n_colors: Several, beta: NonNegative, *, tol: Positive = 1e-12) -> Cylinder:
     """Compute log Z and the energy per site of a ferromagnetic cylinder of infinite length, by its transfer matrix.
 
     `circumference` sites form a periodic row; a row of 2 has double bonds, as in `torus_graph`. log Z per site is the
@@ -65,8 +65,7 @@ def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-
     >>> abs(critical.energy_per_site - square_lattice_critical_energy(3)) < 1e-9
     True
     """
-    W = int(checks.dimension(circumference, least=2, name="circumference"))
-    tol = checks.positive("tol", tol)
+    W = circumference
     row = _row("circumference", W, n_colors, beta, MAX_STATES)
     problem = f"cylinder of {W} sites, {row.n_colors} colors, beta = {row.beta}"
     solution = verified(_leading(row, tol), problem, check=True, advice="raise tol, or narrow the cylinder")
@@ -87,7 +86,7 @@ def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-
 
 
 @checked
-def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
+def torus(rows: Several, columns: Several, n_colors: Several, beta: NonNegative) -> Torus:
     """Compute log Z and the energy per site of a finite periodic lattice exactly.
 
     The partition function is Z = trace A^length, where A is the transfer matrix of the shorter row. States of the row
@@ -95,10 +94,9 @@ def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
     propagated. A width of 2 has double bonds, as in `SquareLatticePotts`. ValueError where a row has more than 2^14
     states.
     """
-    shape = [int(checks.dimension(size, least=2, name=name)) for size, name in ((rows, "rows"), (columns, "columns"))]
-    width, length = sorted(shape)
+    width, length = sorted((rows, columns))
     if length > MAX_LENGTH:
-        name = "rows" if shape[0] == length else "columns"
+        name = "rows" if rows == length else "columns"
         raise ValueError(f"{name} must be at most {MAX_LENGTH}, got {length}; see cylinder for infinite length")
     row = _row("the smaller of rows and columns", width, n_colors, beta, MAX_TORUS_STATES)
     starts, sizes = row.orbits()
@@ -107,17 +105,16 @@ def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
     log_terms = log_terms + np.log(sizes)
     log_trace = float(logsumexp(log_terms))
     energy = -float(np.exp(log_terms - log_trace) @ (row.matches[starts] + along)) / width
-    return Torus(shape[0], shape[1], row.n_colors, row.beta, log_trace + width * length * row.log_unit, energy)
+    return Torus(rows, columns, row.n_colors, row.beta, log_trace + width * length * row.log_unit, energy)
 
 
-def _row(name: str, width: int, n_colors: int, beta: float, most: int) -> RowTransfer:
-    q = int(checks.dimension(n_colors, least=2, name="n_colors"))
+def _row(name: str, width: int, q: int, beta: float, most: int) -> RowTransfer:
     if width * math.log(q) > math.log(most) + 1e-9:  # q^width itself may have more digits than fit into memory
         raise ValueError(
             f"n_colors or {name} must be smaller: a row of {width} sites with {q} colors has "
             f"{q}^{width} states, more than {most}"
         )
-    return RowTransfer(width, q, checks.non_negative("beta", beta))
+    return RowTransfer(width, q, beta)
 
 
 def _leading(row: RowTransfer, tol: float, max_iter: int = 200) -> Solution[tuple[float, Array]]:

@@ -8,6 +8,7 @@ import numpy as np
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative, Positive
 from theory.core.results import SolverResult
 from theory.models import Covariance, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
@@ -38,7 +39,7 @@ class EffectiveRidge(SolverResult):
 @checked
 @within_range
 def effective_ridge(
-    covariance: Covariance, alpha: float, lam: float, *, row_scales: RowScales = GAUSSIAN
+    covariance: Covariance, alpha: Positive, lam: NonNegative, *, row_scales: RowScales = GAUSSIAN
 ) -> EffectiveRidge:
     """Solve lam = kappa (1 - df1(kappa)/alpha) for the effective ridge kappa of n = alpha d samples at the ridge lam.
 
@@ -55,7 +56,6 @@ def effective_ridge(
     >>> round(float(effective_ridge(Isotropic(float("inf")), alpha=1.0, lam=0.1)), 6)  # kappa^2 = lam (1 + kappa)
     0.370156
     """
-    alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
     of = population(covariance)
     solution = solve_population_ridge(of, np.asarray(alpha), np.asarray(lam), row_scales=row_scales)
     return EffectiveRidge(
@@ -68,15 +68,14 @@ def effective_ridge(
 
 @checked
 @within_range
-def degrees_of_freedom(covariance: Covariance, effective_ridge: float) -> tuple[float, float]:
+def degrees_of_freedom(covariance: Covariance, effective_ridge: NonNegative) -> tuple[float, float]:
     """Compute (df1, df2), tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2 at kappa = `effective_ridge` >= 0.
 
     >>> from theory.models import Isotropic
     >>> degrees_of_freedom(Isotropic(10), 1.0)
     (0.5, 0.25)
     """
-    kappa = checks.non_negative("effective_ridge", effective_ridge)
-    at = population(covariance).moments(np.array([kappa]))
+    at = population(covariance).moments(np.array([effective_ridge]))
     return float(at.df1[0]), float(at.df2[0])
 
 
@@ -141,7 +140,7 @@ def solve_ridge_equation(
     moments: Callable[[Array], RidgeMoments],
     alpha: Array,
     lam: Array,
-    scale: float,
+    scale: NonNegative,
     *,
     row_scales: RowScales = GAUSSIAN,
     tol: float = 1e-12,
@@ -160,7 +159,6 @@ def solve_ridge_equation(
     ConvergenceError, with check=False returns the last iterate instead.
     """
     alpha, lam = _broadcast(alpha, lam)
-    scale = checks.non_negative("scale", scale)
     if max_iter < 1 or not tol > 0:
         raise ValueError(f"max_iter must be at least 1 and tol positive, got {max_iter} and {tol}")
     if start is not None and (start.shape != alpha.shape or not np.all(start > 0)):

@@ -8,6 +8,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.blocks import in_blocks
+from theory.core.ranges import Several
 from theory.models import Spectrum
 from theory.numerics.extremes import within_range
 
@@ -116,7 +117,7 @@ class SpectrumMoments:
 
 @checked
 @within_range
-def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
+def minor_moments(spectrum: Spectrum, d: Several, kappa: Array) -> RidgeMoments:
     """Compute the traces of `ridge_moments` for the minors of Sigma, Sigma without row and column k, divided by d - 1.
 
     Entry k of each trace belongs to the minor k. Every minor has a ridge kappa[k] > 0 of its own: kappa is (c,), one
@@ -128,7 +129,6 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
     classes = len(spectrum.coordinate_weights)
     if kappa.shape != (classes,) or not np.all(kappa > 0):
         raise ValueError(f"kappa must be positive, of shape ({classes},), got {checks.shown(kappa)}")
-    checks.dimension(d, least=2)
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
     share = t / of(t)[:, None]  # of each mode in R_kk

@@ -16,6 +16,7 @@ from scipy.special import logsumexp, softmax
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Matrix, NonNegative
 from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
@@ -39,7 +40,7 @@ class AttentionAverages(Result):
 
 @checked
 def attention_averages(
-    model: TopicModel, same_topic_weight: float, same_word_weight: float | None = None
+    model: TopicModel, same_topic_weight: NonNegative, same_word_weight: NonNegative | None = None
 ) -> AttentionAverages:
     """Return the class averages (beta, alpha, 1)/Z of attention tied by topics, as measured on unmasked documents.
 
@@ -47,8 +48,8 @@ def attention_averages(
     other words of its topic and 1 on all others. Documents are long and have tau topics. Z = (A + tau - 1)/tau with A =
     ((v - 1) alpha + beta)/v. Raises ValueError for weights below 0, or so large that Z is no finite number.
     """
-    alpha = checks.non_negative("same_topic_weight", same_topic_weight)
-    beta = alpha if same_word_weight is None else checks.non_negative("same_word_weight", same_word_weight)
+    alpha = same_topic_weight
+    beta = alpha if same_word_weight is None else same_word_weight
     v, tau = model.words_per_topic, model.topics_per_document
     Z = (alpha * ((v - 1) / v) + beta / v + tau - 1) / tau
     if Z == 0:
@@ -59,9 +60,9 @@ def attention_averages(
 
 
 @checked
-def attention_logits(key_matrix: ArrayLike, query_matrix: ArrayLike) -> Array:
+def attention_logits(key_matrix: Matrix, query_matrix: Matrix) -> Array:
     """Return the attention logits G = W_K^T W_Q/sqrt(d_a), [key, query], (D, D), of W_K and W_Q, both (d_a, D)."""
-    W_K, W_Q = checks.finite_array("key_matrix", key_matrix, 2), checks.finite_array("query_matrix", query_matrix, 2)
+    W_K, W_Q = key_matrix, query_matrix
     if W_K.shape != W_Q.shape:
         raise ValueError(f"query_matrix must have the shape of key_matrix, {W_K.shape}, got {W_Q.shape}")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -101,9 +102,9 @@ def population_loss(
     return value
 
 
+@checked
 def seen_by_keys(masking: Masking, keys: Keys) -> Masking:
     """Return the masking that the keys see: none where only unselected positions are keys."""
-    checks.choice("keys", keys, ("all", "unselected"))
     return masking if keys == "all" else Masking(selected=masking.selected, kept=1.0, randomized=0.0)
 
 

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import CheckedRecord
 from theory.core.arrays import Array
+from theory.core.ranges import Real
 from theory.core.results import Result
 from theory.models.topics import Topics
 
 
 @dataclass(frozen=True, repr=False)
-class BlockMatrix(Result):
+class BlockMatrix(CheckedRecord, Result):
     """Holds a value matrix W[out, in] over tokens by the classes of its entries, and a bias.
 
     In the rows of words the entries are `diagonal` (the same word), `same` (another word of its topic), `different` (a
@@ -21,19 +23,14 @@ class BlockMatrix(Result):
     """
 
     model: Topics = field(repr=False)
-    diagonal: float
-    same: float
-    different: float
-    mask_column: float = 0.0
-    mask_row: float = 0.0
-    mask_mask: float = 0.0
-    word_bias: float = 0.0
-    mask_bias: float = 0.0
-
-    def __post_init__(self) -> None:
-        checks.record("model", self.model, Topics)
-        for name in ENTRIES:
-            object.__setattr__(self, name, checks.real(name, getattr(self, name)))
+    diagonal: Real
+    same: Real
+    different: Real
+    mask_column: Real = 0.0
+    mask_row: Real = 0.0
+    mask_mask: Real = 0.0
+    word_bias: Real = 0.0
+    mask_bias: Real = 0.0
 
     @property
     def gap(self) -> float:

@@ -13,10 +13,11 @@ from scipy.special import logsumexp, softmax
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Positive
 from theory.models.topics import Masking, TopicModel, Topics
 from theory.numerics import ConvergenceError, Solution
 from theory.topics.blocks import BlockMatrix
-from theory.topics.sectors import require, same_topic_gap, sectors
+from theory.topics.sectors import same_topic_gap, sectors
 from theory.topics.value_matrix import mean_and_gap
 
 STIFF, LONGEST = 1e6, 1e12  # times
@@ -61,7 +62,7 @@ def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEn
 
 
 @checked
-def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> BlockMatrix:
+def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: Positive) -> BlockMatrix:
     """Return the value matrix that minimizes the cross-entropy + (lam/2) |W|^2 with uniform attention and no bias.
 
     Without a ridge there is no minimizer: the gap between same-topic and different-topic entries grows without end
@@ -69,7 +70,6 @@ def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> Bl
     the pull of the ridge, and `iterations` the steps of the minimization. Raises ConvergenceError where the gradient
     does not vanish.
     """
-    lam = checks.positive("lam", lam)
     reduced = _Reduced.of(model, masking)
 
     def objective(x: Array) -> tuple[float, Array]:
@@ -103,7 +103,7 @@ class _Reduced:
     @classmethod
     def of(cls, model: Topics, masking: Masking) -> "_Reduced":
         """Make the numbers of a model and a masking; ValueError unless documents have tau topics in equal shares."""
-        require(model, masking, TopicModel)
+        checks.record("model", model, TopicModel)
         assert isinstance(model, TopicModel)
         same_topic_gap(model, masking)
         T, v, tau, words = model.n_topics, model.words_per_topic, model.topics_per_document, model.n_words

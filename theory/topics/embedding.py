@@ -1,9 +1,9 @@
 """The optimal embedding with uniform attention and the value matrix at the identity: f = W_E^T W_E xbar + b."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegative, NonNegativeCount, Within
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors
@@ -27,7 +27,11 @@ def optimal_embedding_gram(model: Topics, masking: Masking, *, bias: Literal["no
 
 @checked
 def embedding_family(
-    model: Topics, masking: Masking, *, mask_entry: float = 0.0, diagonal_excess: float = 0.0
+    model: Topics,
+    masking: Masking,
+    *,
+    mask_entry: Annotated[float, Within(high=0.0, closed=(False, True))] = 0.0,
+    diagonal_excess: NonNegative = 0.0,
 ) -> BlockMatrix:
     """Return one of the symmetric minimizers without bias that treat words alike, which two numbers distinguish.
 
@@ -38,8 +42,7 @@ def embedding_family(
     """
     delta, v = same_topic_gap(model, masking), model.words_per_topic
     q, r = masking.mask_fraction, masking.random_fraction
-    m = checks.between("mask_entry", mask_entry, high=0.0, closed=(False, True))
-    excess = checks.non_negative("diagonal_excess", diagonal_excess)
+    m, excess = mask_entry, diagonal_excess
     if (q == 0 and m != 0) or (v == 1 and excess != 0):
         raise ValueError(
             f"mask_entry needs masked tokens, diagonal_excess words_per_topic > 1: got mask_entry = {m}, "
@@ -52,11 +55,10 @@ def embedding_family(
 
 
 @checked
-def embedding_excess(model: Topics, masking: Masking, dimension: int) -> float:
+def embedding_excess(model: Topics, masking: Masking, dimension: NonNegativeCount) -> float:
     """Return (T - 1 - d) zeta, the excess squared loss of the best embedding in d = `dimension` dimensions.
 
     The bias is free; zeta is the topic variance. Any d-dimensional subspace of the topic sector is optimal, and from
     d = T - 1 on the excess is 0.
     """
-    d = checks.dimension(dimension, least=0, name="dimension")
-    return max(model.n_topics - 1 - d, 0) * sectors(model, masking).topic_variance
+    return max(model.n_topics - 1 - dimension, 0) * sectors(model, masking).topic_variance

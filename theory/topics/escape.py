@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count, OpenShare
 from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel
 from theory.topics.sectors import same_topic_gap, sectors
@@ -28,14 +28,14 @@ class EscapeRate(Result):
         """The ratio value_rate/rate of the two rates, infinite where attention does not move."""
         return self.value_rate / self.rate if self.rate else inf
 
-    def onset(self, initial_scale: float) -> float:
+    @checked
+    def onset(self, initial_scale: OpenShare) -> float:
         """Return the time log(1/scale)/rate at which weights of an initial scale in (0, 1) become of order one."""
-        scale = checks.between("initial_scale", initial_scale, 0, 1)
-        return log(1 / scale) / self.rate if self.rate else inf
+        return log(1 / initial_scale) / self.rate if self.rate else inf
 
 
 @checked
-def escape_rate(model: TopicModel, masking: Masking, attention_dimension: int | None = None) -> EscapeRate:
+def escape_rate(model: TopicModel, masking: Masking, attention_dimension: Count | None = None) -> EscapeRate:
     """Return the rate at which keys and queries leave zero, on top of the value matrix of stage 1.
 
     sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)) are the T - 1 equal singular values of -dL/dG. Here L
@@ -46,9 +46,7 @@ def escape_rate(model: TopicModel, masking: Masking, attention_dimension: int | 
     """
     same_topic_gap(model, masking)  # an error at tau = T, where there is no stage 1
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
-    d_a = model.n_tokens
-    if attention_dimension is not None:
-        d_a = int(checks.dimension(attention_dimension, name="attention_dimension"))
+    d_a = model.n_tokens if attention_dimension is None else attention_dimension
     spread = 1 / tau + masking.random_fraction / (masking.true_fraction * T)
     sigma = 2 * masking.kept * (tau - 1) * spread / (tau * v**2 * (T - 1))
     return EscapeRate(sigma, sigma / sqrt(d_a), 2 * sectors(model, masking).topic)

@@ -4,12 +4,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Grid
 from theory.core.results import Result
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
@@ -47,7 +46,7 @@ class Stage1Flow(Result):
 def stage1_flow(
     model: Topics,
     masking: Masking,
-    times: ArrayLike,
+    times: Grid,
     *,
     loss: Loss = "squared",
     step: float | None = None,
@@ -68,8 +67,7 @@ def stage1_flow(
     >>> path.loss.round(6).tolist()
     [1.0, 0.973785, 0.95]
     """
-    t = checks.finite_array("times", np.atleast_1d(checks.real_array("times", times)), 1)
-    if t.min() < 0:
+    if (t := times).min() < 0:
         raise ValueError(f"times must be >= 0, got {t.min()}")
     if loss == "squared":
         return _squared(model, masking, t, step, bias)

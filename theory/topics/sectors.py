@@ -7,7 +7,6 @@ S.
 
 from dataclasses import dataclass
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel, Topics
@@ -58,9 +57,3 @@ def same_topic_gap(model: Topics, masking: Masking) -> float:
     if model.topic_variance == 0:
         raise ValueError(f"model must have topic proportions that vary for a gap: documents look alike, got {model}")
     return 1 / (model.words_per_topic * masking.true_fraction)
-
-
-def require(model: Topics, masking: Masking, kind: type) -> None:
-    """Raise ValueError unless `model` is a record of this kind and `masking` a Masking."""
-    checks.record("model", model, kind)
-    checks.record("masking", masking, Masking)

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative
 from theory.core.results import SolverResult
 from theory.models.topics import Masking, TopicModel
 from theory.numerics import Solution
@@ -47,11 +48,11 @@ class Stage2Optimum(SolverResult):
 def stage2_loss(
     model: TopicModel,
     masking: Masking,
-    same_topic_weight: float,
-    same_word_weight: float | None = None,
+    same_topic_weight: NonNegative,
+    same_word_weight: NonNegative | None = None,
     *,
-    mask_weight: float = 1.0,
-    mask_query_weight: float = 1.0,
+    mask_weight: NonNegative = 1.0,
+    mask_query_weight: NonNegative = 1.0,
     bias: Bias = "free",
     keys: Keys = "all",
 ) -> float:
@@ -64,10 +65,9 @@ def stage2_loss(
     `same_word_weight` if [MASK] is tied like a word. With `keys` "unselected" attention sees unselected positions only.
     Raises ValueError for weights below 0, where a query is left without keys, and for weights too large to add.
     """
-    alpha = checks.non_negative("same_topic_weight", same_topic_weight)
-    beta = alpha if same_word_weight is None else checks.non_negative("same_word_weight", same_word_weight)
-    weights = {"mask_weight": mask_weight, "mask_query_weight": mask_query_weight}
-    gamma, tied = (checks.non_negative(name, weight) for name, weight in weights.items())
+    alpha = same_topic_weight
+    beta = alpha if same_word_weight is None else same_word_weight
+    gamma, tied = mask_weight, mask_query_weight
     setting = Setting(model, masking, bias, keys)
     v = setting.model.words_per_topic
     if max(alpha, beta, gamma, tied) > LARGEST:

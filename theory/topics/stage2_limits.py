@@ -2,13 +2,16 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count, Share, Within
 from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel
 from theory.topics.stage2 import LARGEST
 from theory.topics.stage2_roots import ConvexSlope
+
+Weight = Annotated[float, Within(0.0, LARGEST, closed=(True, True))]
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,31 +66,30 @@ def unselected_keys(model: TopicModel, masking: Masking) -> float:
 
 
 @checked
-def many_topics(masking: Masking, topics_per_document: int, *, mask_weight: float = 1.0) -> float:
+def many_topics(masking: Masking, topics_per_document: Count, *, mask_weight: Weight = 1.0) -> float:
     """Return the limit of the optimal topic weight A* as T -> infinity at fixed tau = `topics_per_document`.
 
     A* = (n + kappa (tau - 1)/n)/(1 - kappa) with n = kappa (tau - 1) + (r + g q) tau for a mask weight g; kappa, r and
     q are the shares of true, random and masked tokens. Raises ValueError at kept = 0, where A* need not have this
     limit.
     """
-    tau = int(checks.dimension(topics_per_document, name="topics_per_document"))
-    weight = checks.between("mask_weight", mask_weight, 0.0, LARGEST, closed=(True, True))
+    tau = topics_per_document
     kappa = masking.true_fraction
     if masking.kept == 0:
         raise ValueError("masking must have kept above 0 for the limit of many topics, got 0")
     if masking.hidden_fraction == 0:
         return math.inf if tau > 1 else 1.0
-    n = kappa * (tau - 1) + (masking.random_fraction + weight * masking.mask_fraction) * tau
+    n = kappa * (tau - 1) + (masking.random_fraction + mask_weight * masking.mask_fraction) * tau
     return (n + (kappa * (tau - 1) / n if tau > 1 else 0.0)) / masking.hidden_fraction
 
 
 @checked
-def scaling_limit(masking: Masking, share: float) -> float:
+def scaling_limit(masking: Masking, share: Share) -> float:
     """Return a(x) = lim A*/tau as T and tau grow with tau/T = x = `share` in [0, 1].
 
     It is the root of the same quartic as at finite T, with its limiting coefficients; a(0) = 1/(p_m (1 - p_c)).
     """
-    x = checks.between("share", share, 0, 1, closed=(True, True))
+    x = share
     kappa, kept, randomized = masking.true_fraction, masking.kept, masking.randomized
     inside = kappa + masking.random_fraction * x  # R1 tau
     rho = masking.random_fraction * x / inside

@@ -11,26 +11,24 @@ from functools import cached_property
 
 import numpy as np
 
+from theory.core.arguments import CheckedRecord
 from theory.core.arrays import Array
 from theory.models.topics import Masking, TopicModel
 from theory.topics.attention import Keys, seen_by_keys
-from theory.topics.sectors import require, same_topic_gap
+from theory.topics.sectors import same_topic_gap
 from theory.topics.value_matrix import Bias, optimal_value_matrix
 
 NEAR = 6  # how many squares belong to queries from the document's topics
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class Setting(CheckedRecord):
     """Holds what stage 2 keeps fixed: the model, the masking, the bias of stage 1 and which positions are keys."""
 
     model: TopicModel
     masking: Masking
     bias: Bias = "free"
     keys: Keys = "all"
-
-    def __post_init__(self) -> None:
-        require(self.model, self.masking, TopicModel)
 
     @cached_property
     def seen(self) -> Masking:

@@ -14,7 +14,6 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
-from theory.topics.sectors import require
 
 Loss = Literal["squared", "cross_entropy"]
 MOST_SETS = 200_000
@@ -28,9 +27,9 @@ class Documents:
     words: Array
 
 
+@checked
 def documents(model: TopicModel, masking: Masking) -> Documents:
     """Return all topic sets of the model; ValueError where there are more than 200 000, with their number."""
-    require(model, masking, TopicModel)
     T, tau, v = model.n_topics, model.topics_per_document, model.words_per_topic
     # The binomial coefficient may have millions of digits, so that a bound on the number of topics comes first.
     if min(tau, T - tau) > 20 or comb(T, tau) > MOST_SETS:

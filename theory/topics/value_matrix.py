@@ -3,8 +3,8 @@
 import math
 from typing import Literal
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Dimension, NonNegative
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors
@@ -13,7 +13,9 @@ Bias = Literal["free", "none", "decayed"]
 
 
 @checked
-def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free", ridge: float = 0.0) -> BlockMatrix:
+def optimal_value_matrix(
+    model: Topics, masking: Masking, *, bias: Bias = "free", ridge: NonNegative = 0.0
+) -> BlockMatrix:
     """Return the value matrix W of least squared loss + ridge |W|^2 with uniform attention, for long documents.
 
     At ridge = 0 it is the minimizer of least norm, the limit of gradient flow from zero. `bias` is "free" (trained, not
@@ -22,7 +24,7 @@ def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free"
     alone; otherwise it is shrunk by L0/(L0 + ridge), with L0 + 1 for L0 if a decayed bias takes part. Raises ValueError
     where the topic proportions do not vary.
     """
-    ridge, at = checks.non_negative("ridge", ridge), sectors(model, masking)
+    at = sectors(model, masking)
     gap = same_topic_gap(model, masking) * (at.topic / (at.topic + ridge))
     if bias == "free":
         return mean_and_gap(model, masking, 0.0, gap, word_bias=1 / model.n_words)
@@ -42,7 +44,7 @@ def mean_and_gap(
 
 
 @checked
-def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -> BlockMatrix:
+def finite_length_value_matrix(model: Topics, masking: Masking, length: Dimension) -> BlockMatrix:
     """Return the value matrix that minimizes the squared loss on documents of `length` N tokens, with a free bias.
 
     Positions are masked independently; the problem is strictly convex. W = w P_within + t P_topic, where P_within is
@@ -57,7 +59,7 @@ def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -
     >>> round(W.diagonal - W.different, 4), round(W.same - W.different, 4)
     (0.5379, 0.2808)
     """
-    N = checks.dimension(length, infinite=True, name="length")
+    N = length
     if math.isinf(N):
         return optimal_value_matrix(model, masking, bias="free")
     T, v = model.n_topics, model.words_per_topic
@@ -67,12 +69,12 @@ def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -
 
 
 @checked
-def finite_length_loss(model: Topics, masking: Masking, length: float) -> float:
+def finite_length_loss(model: Topics, masking: Masking, length: Dimension) -> float:
     """Return the least squared loss, summed over outputs, at document length N = `length`, which may be inf.
 
     It is the loss of `finite_length_value_matrix` per selected position; 1 - 1/(T v) is the loss of a constant output.
     """
-    N = checks.dimension(length, infinite=True, name="length")
+    N = length
     if math.isinf(N):
         return 1 - 1 / model.n_words - (model.n_topics - 1) * sectors(model, masking).topic_variance
     return _finite_length(model, masking, N)[2]

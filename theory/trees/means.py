@@ -4,10 +4,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Within
 from theory.core.results import Result
 from theory.models.trees import RootedTree
 from theory.numerics import Solution
@@ -90,7 +91,7 @@ class MeanChildren(Result):
 
 
 @checked
-def mean_children(n_numbers: float, n_terms: int = 3) -> MeanChildren:
+def mean_children(n_numbers: Annotated[float, Within(10.0, closed=(True, False))], n_terms: int = 3) -> MeanChildren:
     """Compute the mean number of different primes of the numbers up to N = `n_numbers`, which is that of children.
 
     The mean is (1/N) sum_p floor(N/p). With the prime number theorem the missing fractions give an expansion in 1/log
@@ -104,7 +105,6 @@ def mean_children(n_numbers: float, n_terms: int = 3) -> MeanChildren:
     """
     import mpmath
 
-    checks.between("n_numbers", n_numbers, 10, closed=(True, False))
     if not 0 <= n_terms <= MOST_TERMS:
         raise ValueError(f"n_terms must be an integer from 0 to {MOST_TERMS}, got {checks.shown(n_terms)}")
     logarithm = math.log(n_numbers)

@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Within
 from theory.core.results import Result
 from theory.models.trees import RootedTree
 from theory.models.trees.tree import tree_named
@@ -65,7 +67,7 @@ class WordFrequency(Result):
 
 
 @checked
-def word_frequency(word: str, n_numbers: float) -> WordFrequency:
+def word_frequency(word: str, n_numbers: Annotated[float, Within(10.0, closed=(True, False))]) -> WordFrequency:
     """Compute the share of `word` among the numbers up to N = `n_numbers`, to leading order in log N.
 
     A word fixes the number of primes, and numbers with a fixed number of primes have density zero: no single word has a
@@ -80,7 +82,6 @@ def word_frequency(word: str, n_numbers: float) -> WordFrequency:
     (0.67167522, 0.041672, 0.0)
     """
     tree = RootedTree(word)
-    checks.between("n_numbers", n_numbers, 10, closed=(True, False))
     children = tree.children
     last_leaves = 0
     while last_leaves < len(children) and not children[-1 - last_leaves].word:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Positive
 from theory.core.results import Result
 from theory.glm.fresh_loss import fresh_loss
 from theory.glm.saddle_point import SaddlePoint
@@ -33,7 +33,7 @@ class OptimalRidge(Result):
 
 @checked
 def optimal_ridge(
-    model: GaussianMixture, bounds: tuple[float, float] = (1e-3, 1e3), *, tol: float = 1e-11, max_iter: int = 2000
+    model: GaussianMixture, bounds: tuple[Positive, Positive] = (1e-3, 1e3), *, tol: float = 1e-11, max_iter: int = 2000
 ) -> OptimalRidge:
     """Find the ridge lam within `bounds` at which the mean loss of a fresh sample is least.
 
@@ -43,7 +43,7 @@ def optimal_ridge(
     `solve` at each ridge. Raises ValueError for bounds that do not increase, and ConvergenceError where the saddle
     point of one ridge is not solved.
     """
-    low, high = (checks.positive("bounds", bound) for bound in bounds)
+    low, high = bounds
     if not low < high:
         raise ValueError(f"bounds must increase, got {bounds!r}")
     points: dict[float, SaddlePoint] = {}

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegativeCount
 from theory.models import MaskedRidge
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
@@ -14,7 +14,7 @@ RESOLVED = 1e-13  # eigenvalues below this share of the largest are rounding
 
 
 @checked
-def masked_regression_problem(model: MaskedRidge, coordinate: int = 0) -> GeneralizedLinearModel:
+def masked_regression_problem(model: MaskedRidge, coordinate: NonNegativeCount = 0) -> GeneralizedLinearModel:
     """Make the problem of predicting one coordinate y from the p = d - 1 others x, as a linear teacher with noise.
 
     With S = Cov(x) and c = Cov(x, y) the teacher's field is a.x, a = S^-1 c, of variance c.S^-1.c; the rest of y is
@@ -26,7 +26,7 @@ def masked_regression_problem(model: MaskedRidge, coordinate: int = 0) -> Genera
     if not model.covariance.is_finite or model.d < 2:
         raise ValueError(f"model must have a covariance of finite dimension d >= 2, got {model.covariance}")
     d = int(model.d)
-    k = int(checks.dimension(coordinate, least=0, name="coordinate"))
+    k = coordinate
     if k >= d:
         raise ValueError(f"coordinate must lie in 0..{d - 1}, got {coordinate!r}")
     matrix, others = model.covariance.matrix, np.delete(np.arange(d), k)

@@ -15,14 +15,14 @@ Contrasts are orthonormal, hence |J|^2 is that of the zero-sum blocks. Two color
 as spins (+-1, logistic) are the same problem at the same lam.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Matrix, NonNegativeCount, Vector, Within
 from theory.glm.losses import Loss
 from theory.glm.multiclass.channel import contrasts
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
@@ -36,12 +36,12 @@ LEAST = 1e-12  # of a probability: a color that does not occur is no class
 @checked
 def masked_classification(
     inputs: ArrayLike,
-    cross: ArrayLike,
+    cross: Vector,
     *,
     alpha: float,
     lam: float,
-    mean: ArrayLike | None = None,
-    label_mean: float = 0.0,
+    mean: Vector | None = None,
+    label_mean: Annotated[float, Within(-1.0, 1.0)] = 0.0,
     loss: str | Loss = "logistic",
     bias: bool = False,
 ) -> GaussianMixture:
@@ -57,11 +57,10 @@ def masked_classification(
     >>> round(glm.solve(mixture).test_error, 6)
     0.392257
     """
-    covariance, c = covariance_matrix("inputs", inputs), checks.finite_array("cross", cross, 1)
+    covariance, c, m = covariance_matrix("inputs", inputs), cross, label_mean
     center = _center(mean, len(covariance))
     if c.shape != center.shape:
         raise ValueError(f"cross must have shape ({len(center)},), as inputs, got {c.shape}")
-    m = checks.between("label_mean", label_mean, -1, 1)
     variance = 1 - m**2
     clusters = [center + c * (y - m) / variance for y in (1, -1)]
     return GaussianMixture(
@@ -77,12 +76,12 @@ def masked_classification(
 @checked
 def masked_color(
     inputs: ArrayLike,
-    cross: ArrayLike,
+    cross: Matrix,
     *,
     alpha: float,
     lam: float,
-    mean: ArrayLike | None = None,
-    label_mean: ArrayLike | None = None,
+    mean: Vector | None = None,
+    label_mean: Vector | None = None,
     loss: Literal["square", "softmax"] = "softmax",
     bias: bool = True,
 ) -> MulticlassMixture:
@@ -94,12 +93,12 @@ def masked_color(
     means E[x | a] = E x + cross H_a/P_a. The best inputs are the contrasts of the other sites, p = (L-1)(C-1). There
     are n = alpha p samples.
     """
-    covariance, c = covariance_matrix("inputs", inputs), checks.finite_array("cross", cross, 2)
+    covariance, c = covariance_matrix("inputs", inputs), cross
     center = _center(mean, len(covariance))
     if len(c) != len(center) or c.shape[1] < 1:
         raise ValueError(f"cross must have shape ({len(center)}, n_colors - 1), as inputs, got {c.shape}")
     H = contrasts(c.shape[1] + 1).T
-    t = np.zeros(c.shape[1]) if label_mean is None else checks.finite_array("label_mean", label_mean, 1)
+    t = np.zeros(c.shape[1]) if label_mean is None else label_mean
     if t.shape != (c.shape[1],):
         raise ValueError(f"label_mean must have shape ({c.shape[1]},), as the columns of cross, got {t.shape}")
     shares = 1 / len(H) + H @ t
@@ -118,7 +117,12 @@ def masked_color(
 
 @checked
 def spin_glass_site(
-    beta: float, *, alpha: float, lam: float, loss: str | Loss = "logistic", nodes: int = NODES
+    beta: Annotated[float, Within(0.0, 1.0, closed=(True, False))],
+    *,
+    alpha: float,
+    lam: float,
+    loss: str | Loss = "logistic",
+    nodes: int = NODES,
 ) -> GaussianMixture:
     """Make the mixture of a masked spin of the Sherrington-Kirkpatrick model in the limit of many spins.
 
@@ -129,7 +133,7 @@ def spin_glass_site(
     beta J_i y: hence Omega = (1 + beta^2 - beta J)^-1 and mu = beta Omega J_i, J_i of length 1 and any direction.
     mu.Omega^-1.mu = beta^2. The semicircle by its Gauss rule with `nodes` nodes.
     """
-    b = checks.between("beta", beta, 0, 1, closed=(True, False))
+    b = beta
     if not 2 <= nodes <= MOST_NODES:
         raise ValueError(f"nodes must lie in 2..{MOST_NODES}, got {nodes}")
     angle = np.arange(1, nodes + 1) * np.pi / (nodes + 1)
@@ -141,17 +145,15 @@ def spin_glass_site(
 
 
 @checked
-def split_site(covariance: ArrayLike, site: int, width: int = 1) -> tuple[Array, Array]:
+def split_site(covariance: ArrayLike, site: NonNegativeCount, width: Count = 1) -> tuple[Array, Array]:
     """Split a covariance into Cov(x) and Cov(x, t) of the other sites x and one site t, in the order of the sites.
 
     Each site has `width` numbers. The second is (p,) for width 1 (spins), else (p, width) (contrasts, width = C - 1).
     """
     matrix = covariance_matrix("covariance", covariance)
-    width = int(checks.dimension(width, name="width"))
     if len(matrix) % width or len(matrix) < 2 * width:
         raise ValueError(f"covariance must have width = {width} rows for each of 2 or more sites, got {len(matrix)}")
-    k = int(checks.dimension(site, least=0, name="site"))
-    if k >= len(matrix) // width:
+    if (k := site) >= len(matrix) // width:
         raise ValueError(f"site must lie in 0..{len(matrix) // width - 1}, got {site!r}")
     own = np.arange(k * width, (k + 1) * width)
     others = np.delete(np.arange(len(matrix)), own)
@@ -159,8 +161,8 @@ def split_site(covariance: ArrayLike, site: int, width: int = 1) -> tuple[Array,
     return matrix[np.ix_(others, others)], cross[:, 0] if width == 1 else cross
 
 
-def _center(mean: Any, p: int) -> Array:
-    center = np.zeros(p) if mean is None else checks.finite_array("mean", mean, 1)
+def _center(mean: Array | None, p: int) -> Array:
+    center = np.zeros(p) if mean is None else mean
     if center.shape != (p,):
         raise ValueError(f"mean must have shape ({p},), as inputs, got {center.shape}")
     return center

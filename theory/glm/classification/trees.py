@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import gammaln
 
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import AtLeast, NonNegative, Within
 from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
 
@@ -24,16 +25,14 @@ class TreeFloors(Result):
 
 
 @checked
-def star_floors(n_neighbors: int, beta: float) -> TreeFloors:
+def star_floors(n_neighbors: Annotated[int, AtLeast(0, most=MOST_NEIGHBORS)], beta: NonNegative) -> TreeFloors:
     """Compute the floors of a spin with k = `n_neighbors` neighbors x on a tree without fields, with couplings J = +-1.
 
     Only its neighbors tell of a spin y. Given y they are independent, and J x = y with probability (1 + t)/2,
     t = tanh(beta): the true log-odds are 2 beta sum J x. The mixture has the means y t J and the variance 1 - t^2, so
     that mu.Omega^-1.mu = k t^2/(1 - t^2).
     """
-    k, b = int(checks.dimension(n_neighbors, least=0, name="n_neighbors")), checks.non_negative("beta", beta)
-    if k > MOST_NEIGHBORS:
-        raise ValueError(f"n_neighbors must be at most {MOST_NEIGHBORS}, got {k}")
+    k, b = n_neighbors, beta
     if b > COLDEST:  # the neighbors tell the spin
         return TreeFloors(0.0 if k else math.log(2), 0.0 if k else math.log(2))
     t, up = math.tanh(b), np.arange(k + 1)
@@ -47,13 +46,13 @@ def star_floors(n_neighbors: int, beta: float) -> TreeFloors:
 
 
 @checked
-def random_graph_floors(mean_degree: float, beta: float) -> TreeFloors:
+def random_graph_floors(mean_degree: Annotated[float, Within(0.0, MOST_NEIGHBORS / 2)], beta: float) -> TreeFloors:
     """Average the floors over the Poisson degrees of a large random graph, a tree around almost every site.
 
     The paramagnet is mean_degree tanh(beta)^2 < 1 for couplings of random sign. The relative gap true/mixture - 1 falls
     as 1/mean_degree at a fixed share of the critical temperature: it is what dense graphs do not have.
     """
-    c = checks.between("mean_degree", mean_degree, 0, MOST_NEIGHBORS / 2)
+    c = mean_degree
     degrees = np.arange(math.ceil(c + 12 * math.sqrt(c) + 12))
     shares = np.exp(degrees * math.log(c) - c - gammaln(degrees + 1))
     floors = [star_floors(int(k), beta) for k in degrees]

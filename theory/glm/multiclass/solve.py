@@ -5,8 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from theory.core import checks
+from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 from theory.glm.continuation import ridges
 from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.coordinates import Logarithmic, is_exhausted, polished
@@ -28,8 +29,9 @@ ADVICE = "raise max_iter, or take a less extreme alpha or lam"
 EXTREME = "softmax took too long: the means are too far apart, or alpha or lam too extreme; take less extreme ones"
 
 
+@checked
 def solve_multiclass(
-    model: MulticlassMixture, *, tol: float = 1e-10, max_iter: int = 500, check: bool = True
+    model: MulticlassMixture, *, tol: Positive = 1e-10, max_iter: Count = 500, check: bool = True
 ) -> MulticlassSaddlePoint:
     """Solve the saddle-point equations of a `MulticlassMixture` (arXiv:2106.03791) and return all observables.
 
@@ -43,9 +45,6 @@ def solve_multiclass(
     where means are about a hundred standard deviations apart. ConvergenceError where no point with a residual within
     `tol` is found; with check=False the best point is returned as not converged.
     """
-    checks.record("model", model, MulticlassMixture)
-    tol = checks.positive("tol", tol)
-    max_iter = int(checks.dimension(max_iter, name="max_iter"))
     if model.loss == "softmax" and model.n_classes == 2:
         return solve_two(model, tol, max_iter, check)
     if model.loss == "square":

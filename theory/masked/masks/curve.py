@@ -4,19 +4,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Grid
 from theory.core.results import SolverResult
 from theory.masked.masks.equations import solved_points
 from theory.masked.masks.population import population
 from theory.masked.masks.random_masks import mean_over_coordinates
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, RandomMasks
-from theory.models.conventions import sample_ratio
+from theory.models.conventions import RATIOS
 from theory.models.masks import LEAST_RATE
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class MaskCurve(SolverResult):
 
 @checked
 def mask_curve(
-    covariance: Covariance, alphas: ArrayLike, lam: float, mask_rates: ArrayLike, n_masks: int | None = None
+    covariance: Covariance, alphas: Grid, lam: float, mask_rates: Grid, n_masks: int | None = None
 ) -> MaskCurve:
     """Compute the mean errors of `RandomMasks` on a grid of mask rates and sample ratios.
 
@@ -65,23 +65,22 @@ def mask_curve(
     >>> mask_curve(AR1(np.inf, 0.6), alphas=[1.0, 2.0], lam=0.01, mask_rates=[0.15]).mean_test_error.round(4)
     array([[0.8863, 0.716 ]])
     """
-    alphas = checks.finite_array("alphas", np.atleast_1d(alphas), 1)
-    rates = checks.finite_array("mask_rates", np.atleast_1d(mask_rates), 1)
-    for rate in rates:
+    for rate in mask_rates:
         checks.between("mask_rates", rate, 0 if n_masks is None else LEAST_RATE, 1, closed=(True, False))
     for alpha in alphas:
-        RandomMasks(covariance, sample_ratio("alphas", alpha), lam, rates[0], n_masks)
+        RandomMasks(covariance, RATIOS.check("alphas", alpha), lam, mask_rates[0], n_masks)
     of = population(covariance)
-    points = [point for rate in rates for point in solved_points(of, alphas, lam, float(rate), n_masks)]
+    points = [point for rate in mask_rates for point in solved_points(of, alphas, lam, float(rate), n_masks)]
 
     def means(errors: list[Array]) -> Array:
-        return np.reshape([mean_over_coordinates(covariance, error) for error in errors], (len(rates), len(alphas)))
+        found = [mean_over_coordinates(covariance, error) for error in errors]
+        return np.reshape(found, (len(mask_rates), len(alphas)))
 
     return MaskCurve(
         covariance,
         alphas,
         lam,
-        rates,
+        mask_rates,
         n_masks,
         means([point.test_error for point in points]),
         means([point.train_error for point in points]),

@@ -4,12 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
 
 import numpy as np
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Within
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-9  # by which sums, means and variances may miss their values; the record removes what it finds
@@ -63,35 +65,30 @@ class AtomicLatent:
 
     @classmethod
     @checked
-    def diluted_signs(cls, probability: float) -> "AtomicLatent":
+    def diluted_signs(
+        cls, probability: Annotated[float, Within(LARGEST_ATOM**-2, 1.0, closed=(True, True))]
+    ) -> "AtomicLatent":
         """Return the law of +-1/sqrt(p) with `probability` p, and else 0: h_4 = 1/p - 3.
 
         ValueError unless 1/625 <= p <= 1, so that the atoms lie within +-25.
         """
-        p = checks.between("probability", probability, LARGEST_ATOM**-2, 1.0, closed=(True, True))
-        if p == 1:
+        if (p := probability) == 1:
             return cls.signs()
         size = 1 / math.sqrt(p)
         return cls((-size, 0.0, size), (p / 2, 1 - p, p / 2))
 
     @checked
-    def hermite_moment(self, order: int) -> float:
+    def hermite_moment(self, order: Annotated[int, AtLeast(0, most=150)]) -> float:
         """Return h_k = E He_k(g), with He_k the probabilists' Hermite polynomial: h_0 = 1, h_1 = h_2 = 0.
 
         ValueError for an order above 150, where k! is near the end of the range of floating-point numbers.
         """
-        k = int(checks.dimension(order, least=0, name="order"))
-        if k > 150:
-            raise ValueError(f"order must be at most 150, got {k}")
-        return float(self.normalized_moments(k)[k] * math.sqrt(math.factorial(k)))
+        return float(self.normalized_moments(order)[order] * math.sqrt(math.factorial(order)))
 
     @checked
-    def normalized_moments(self, order: int) -> Array:
+    def normalized_moments(self, order: Annotated[int, AtLeast(0, most=10**6)]) -> Array:
         """Return h_k/sqrt(k!) for k = 0 to `order`, (order + 1,): they stay finite where h_k does not."""
-        K = int(checks.dimension(order, least=0, name="order"))
-        if K > 10**6:
-            raise ValueError(f"order must be at most 10^6, got {K}")
-        return _normalized_moments(self, K)
+        return _normalized_moments(self, order)
 
     @property
     def is_symmetric(self) -> bool:

@@ -1,13 +1,14 @@
 """The spiked cumulant model: white data whose only structure is one direction that is not Gaussian."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import CheckedRecord
 from theory.core.arrays import Array
-from theory.models.covariance import set_checked
+from theory.core.ranges import AtLeast, Within
 from theory.models.cumulants.latent import AtomicLatent
 
 Prior = Literal["signs", "sphere"]
@@ -16,7 +17,7 @@ LARGEST_NORM = 1e100
 
 
 @dataclass(frozen=True)
-class SpikedCumulant:
+class SpikedCumulant(CheckedRecord):
     """Two laws of samples x in d dimensions with the same mean and covariance (arXiv:2312.14922, whitened).
 
     Under the null hypothesis H0, x ~ N(0, I_d). Under the spiked law H1 one unit vector u is drawn from the `prior`,
@@ -34,16 +35,10 @@ class SpikedCumulant:
     ('signs', 0.5)
     """
 
-    d: int | float
-    beta: float
+    d: Annotated[int | float, AtLeast(2, infinite=True)]
+    beta: Annotated[float, Within(0.0, LARGEST_BETA, closed=(False, True))]
     prior: Prior = "signs"
     latent: AtomicLatent = field(default_factory=AtomicLatent.signs)
-
-    def __post_init__(self) -> None:
-        d = checks.dimension(self.d, infinite=True, least=2)
-        beta = checks.between("beta", self.beta, 0.0, LARGEST_BETA, closed=(False, True))
-        prior = checks.choice("prior", self.prior, ("signs", "sphere"))
-        set_checked(self, d=d, beta=beta, prior=prior, latent=checks.record("latent", self.latent, AtomicLatent))
 
     @property
     def latent_share(self) -> float:

@@ -1,10 +1,11 @@
 """The record of deep networks with stochastic binary weights, as they are initialized."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 from theory.core import checks
-from theory.models.covariance import set_checked
+from theory.core.arguments import checked_fields
+from theory.core.ranges import PositiveShare, Within
 
 BinaryNeurons = Literal["sign", "tanh"]
 SMALLEST_BIAS_VARIANCE = 1e-300  # below it products with it are no normal numbers
@@ -38,18 +39,14 @@ class BinaryNetwork:
     BinaryNetwork(mean_variance=0.9, bias_variance=0.1, neurons='sign')
     """
 
-    mean_variance: float
-    bias_variance: float
+    mean_variance: PositiveShare
+    bias_variance: Annotated[float, Within(0.0, LARGEST_BIAS_VARIANCE, closed=(True, True))]
     neurons: BinaryNeurons = "sign"
 
     def __post_init__(self) -> None:
-        checks.choice("neurons", self.neurons, get_args(BinaryNeurons))
-        mean_variance = checks.between("mean_variance", self.mean_variance, 0.0, 1.0, closed=(False, True))
-        bias_variance = checks.between(
-            "bias_variance", self.bias_variance, 0.0, LARGEST_BIAS_VARIANCE, closed=(True, True)
-        )
+        checked_fields(self)
+        bias_variance = self.bias_variance
         if 0 < bias_variance < SMALLEST_BIAS_VARIANCE:
             raise ValueError(
                 f"bias_variance must be zero or at least {SMALLEST_BIAS_VARIANCE:g}, got {checks.shown(bias_variance)}"
             )
-        set_checked(self, mean_variance=mean_variance, bias_variance=bias_variance)

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import set_checked
+from theory.core.ranges import Accepted, NonNegative, Positive
 
 ActivationName = Literal["erf", "sign", "relu", "quadratic"]
 Activation = ActivationName | Callable[[Array], Array]
@@ -54,20 +55,17 @@ class NarrowNetwork:
     'linear'
     """
 
-    alpha: float
-    activation: Activation
-    noise: float = 0.0
+    alpha: Positive
+    activation: Annotated[Activation, Accepted(lambda _, value: checked_activation(value))]
+    noise: NonNegative = 0.0
     labels: Literal["linear", "sign"] = "linear"
 
     def __post_init__(self) -> None:
-        require_activation(self.activation)
-        checks.choice("labels", self.labels, ("linear", "sign"))
-        noise = checks.non_negative("noise", self.noise)
-        if 0 < noise < SMALLEST_NOISE or noise > LARGEST_NOISE:
+        checked_fields(self)
+        if 0 < self.noise < SMALLEST_NOISE or self.noise > LARGEST_NOISE:
             raise ValueError(
-                f"noise must be zero or lie between {SMALLEST_NOISE:g} and {LARGEST_NOISE:g}, got {noise:g}"
+                f"noise must be zero or lie between {SMALLEST_NOISE:g} and {LARGEST_NOISE:g}, got {self.noise:g}"
             )
-        set_checked(self, alpha=checks.positive("alpha", self.alpha), noise=noise)
 
     @property
     def function(self) -> Callable[[Array], Array]:
@@ -82,13 +80,13 @@ def activation_function(activation: Activation) -> Callable[[Array], Array]:
     return lambda h: activation_values(activation, h)
 
 
-def require_activation(activation: object) -> None:
-    """Raise ValueError unless this is the name of an activation or a function that maps arrays to arrays."""
+def checked_activation(activation: Any) -> Any:
+    """Return the name of an activation, or a function that maps arrays to arrays; ValueError otherwise."""
     if not callable(activation):
         if not isinstance(activation, str) or activation not in ACTIVATIONS:
             names = ", ".join(get_args(ActivationName))
             raise ValueError(f"activation must be one of {names} or a function, got {checks.shown(activation)}")
-        return
+        return activation
     values = activation_values(activation, np.linspace(-6.0, 6.0, 49))
     if np.ptp(values) == 0:
         raise ValueError(f"activation must vary, got a function that is {values[0]:g} everywhere")
@@ -100,6 +98,7 @@ def require_activation(activation: object) -> None:
             "activation must not be nearly constant: subtract the constant, which cancels in the network, "
             f"got values from {np.min(values):.17g} to {np.max(values):.17g}"
         )
+    return activation
 
 
 def activation_values(function: Callable[[Array], Array], h: Array) -> Array:

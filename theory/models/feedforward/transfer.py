@@ -1,12 +1,14 @@
 """The record of nested features of a source task, of which a target task keeps some."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Within
 from theory.models.covariance import set_checked
 
 
@@ -33,9 +35,10 @@ class NestedFeatures:
 
     dimensions: Any
     kept_powers: Any
-    noise: float = 0.0
+    noise: Annotated[float, Within(0.0, 1e12, closed=(True, True))] = 0.0
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         k = np.array(checks.finite_array("dimensions", self.dimensions, 1))
         s = checks.finite_array("kept_powers", self.kept_powers, 1)
         if (k % 1).any() or k.min() < 1 or k.max() > 1e12 or (np.diff(k) >= 0).any():
@@ -45,10 +48,9 @@ class NestedFeatures:
         if s[0] != 1 or s.min() < 1e-12 or (np.diff(s) > 0).any():
             allowed = "numbers from 1 down to 1e-12 that begin with 1 and never rise"
             raise ValueError(f"kept_powers must be {allowed}, got {checks.shown(self.kept_powers)}")
-        noise = checks.between("noise", self.noise, 0.0, 1e12, closed=(True, True))
         counts = k.astype(np.int64)
         counts.setflags(write=False)
-        set_checked(self, dimensions=counts, kept_powers=s, noise=noise)
+        set_checked(self, dimensions=counts, kept_powers=s)
 
     @property
     def d(self) -> int:
@@ -83,23 +85,22 @@ class NetworkTransfer:
     5
     """
 
-    n_inputs: int = 32
-    width: int = 64
+    n_inputs: Count = 32
+    width: Count = 64
     layer_overlaps: Any = (1.0, 1.0, 0.9, 0.6, 0.3)
-    weight_variance: float = 2.25
+    weight_variance: Annotated[float, Within(1e-12, 1e12, closed=(True, True))] = 2.25
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         overlaps = checks.finite_array("layer_overlaps", self.layer_overlaps, 1)
         if len(overlaps) < 2 or abs(overlaps).max() > 1:
             allowed = "at least two numbers in [-1, 1], the last one of the read-out"
             raise ValueError(f"layer_overlaps must be {allowed}, got {checks.shown(self.layer_overlaps)}")
-        n_inputs = int(checks.dimension(self.n_inputs, name="n_inputs"))
-        width = int(checks.dimension(self.width, name="width"))
+        n_inputs, width = self.n_inputs, self.width
         checks.fits_in_memory(
             f"width = {width}, n_inputs = {n_inputs}", float(width) * (n_inputs + len(overlaps) * float(width))
         )
-        variance = checks.between("weight_variance", self.weight_variance, 1e-12, 1e12, closed=(True, True))
-        set_checked(self, layer_overlaps=overlaps, n_inputs=n_inputs, width=width, weight_variance=variance)
+        set_checked(self, layer_overlaps=overlaps)
 
     @property
     def n_layers(self) -> int:

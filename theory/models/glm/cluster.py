@@ -1,14 +1,16 @@
 """One cluster of the data: where its mean lies and how its labels arise."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
+from theory.core.ranges import Accepted, NonNegative, NonNegativeCount, PositiveShare, Real
 from theory.models.covariance import set_checked
 
 LabelLaw = Literal["linear", "sign", "random", "cluster"]
+Pair = Annotated[tuple[float, float], Accepted(lambda name, value: numbers(name, value, 2))]
 WORDS = {2: "two"}
-LAWS = ("linear", "sign", "random", "cluster")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,43 +36,26 @@ class Cluster:
     0.184429
     """
 
-    probability: float = 1.0
+    probability: PositiveShare = 1.0
     labels: LabelLaw = "sign"
     label: int = 1
-    covariance: int = 0
-    learner: int = 0
-    mean_signal: int | None = None
-    mean_sign: float = 1.0
-    teacher_signal: int | None = None
-    teacher_variance: float = 1.0
-    teacher_mean: float = 0.0
-    noise: float = 0.0
-    loss_weights: tuple[float, float] = (1.0, 1.0)
+    covariance: NonNegativeCount = 0
+    learner: NonNegativeCount = 0
+    mean_signal: NonNegativeCount | None = None
+    mean_sign: Real = 1.0
+    teacher_signal: NonNegativeCount | None = None
+    teacher_variance: NonNegative = 1.0
+    teacher_mean: Real = 0.0
+    noise: NonNegative = 0.0
+    loss_weights: Pair = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        checks.choice("labels", self.labels, LAWS)
+        checked_fields(self)
         if self.labels in ("linear", "sign") and self.teacher_signal is None:
             raise ValueError(f"labels={self.labels!r} need a teacher: give teacher_signal, got None")
-        label = checks.integer("label", self.label)
-        if label not in (-1, 1):
+        if self.label not in (-1, 1):
             raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")
-        signals = {
-            name: None if index is None else int(checks.dimension(index, least=0, name=name))
-            for name, index in (("mean_signal", self.mean_signal), ("teacher_signal", self.teacher_signal))
-        }
-        set_checked(
-            self,
-            **signals,
-            label=label,
-            covariance=int(checks.dimension(self.covariance, least=0, name="covariance")),
-            learner=int(checks.dimension(self.learner, least=0, name="learner")),
-            probability=checks.between("probability", self.probability, 0, 1, closed=(False, True)),
-            mean_sign=checks.real("mean_sign", self.mean_sign),
-            teacher_variance=checks.non_negative("teacher_variance", self.teacher_variance),
-            teacher_mean=checks.real("teacher_mean", self.teacher_mean),
-            noise=checks.non_negative("noise", self.noise),
-            loss_weights=label_weights(self.loss_weights, self.labels),
-        )
+        set_checked(self, loss_weights=label_weights(self.loss_weights, self.labels))
 
 
 def label_weights(value: Any, labels: LabelLaw) -> tuple[float, float]:

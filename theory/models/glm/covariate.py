@@ -6,10 +6,12 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative, Positive, Vector
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import covariance_matrix
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -25,36 +27,25 @@ class GaussianCovariateModel(SumObjective):
     """
 
     covariance: Any = field(repr=False)
-    signal: Any = field(repr=False)
-    power: float
-    alpha: float
-    lam: float
+    signal: Vector = field(repr=False)
+    power: Positive
+    alpha: Positive
+    lam: Positive
     loss: LossOrName = "logistic"
     labels: Literal["sign", "linear"] = "sign"
-    noise: float = 0.0
+    noise: NonNegative = 0.0
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         covariance = covariance_matrix("covariance", self.covariance)
-        signal = checks.finite_array("signal", self.signal, 1)
-        if signal.shape != (len(covariance),):
-            raise ValueError(f"signal must have shape ({len(covariance)},), as covariance, got {signal.shape}")
-        power = checks.positive("power", self.power)
-        explained = _explained(covariance, signal)
-        if not explained <= power * (1 + 1e-8):
+        if self.signal.shape != (len(covariance),):
+            raise ValueError(f"signal must have shape ({len(covariance)},), as covariance, got {self.signal.shape}")
+        explained = _explained(covariance, self.signal)
+        if not explained <= self.power * (1 + 1e-8):
             raise ValueError(
-                f"power must be at least what the signal and covariance explain, {explained:g}, got {power!r}"
+                f"power must be at least what the signal and covariance explain, {explained:g}, got {self.power!r}"
             )
-        checks.choice("labels", self.labels, ("sign", "linear"))
-        set_checked(
-            self,
-            covariance=covariance,
-            signal=signal,
-            power=power,
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-            loss=checked_loss(self.loss),
-            noise=checks.non_negative("noise", self.noise),
-        )
+        set_checked(self, covariance=covariance)
 
     @classmethod
     def from_blocks(cls, Psi: Any, Phi: Any, Omega: Any, teacher: Any, **options: Any) -> Self:

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked, checked_fields
+from theory.core.ranges import NonNegative, OpenShare, Positive, Vector
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -23,39 +25,32 @@ class GaussianMixture(SumObjective):
     modes: Modes | DenseModes = field(repr=False)
     probabilities: Sequence[float]
     labels: Sequence[int] = (1, -1)
-    alpha: float
-    lam: float
+    alpha: Positive
+    lam: Positive
     loss: LossOrName = "logistic"
     bias: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.modes, Modes | DenseModes):
-            raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
+        checked_fields(self)
         labels = checks.real_array("labels", self.labels)
         if labels.ndim != 1 or not np.isin(labels, (-1, 1)).all():
             raise ValueError(f"labels must be -1 or 1 for each cluster, got {checks.shown(self.labels)}")
-        set_checked(
-            self,
-            probabilities=mixture_shares(self.probabilities, self.modes),
-            labels=tuple(int(label) for label in labels),
-            loss=checked_loss(self.loss),
-            bias=checks.flag("bias", self.bias),
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-        )
+        shares = mixture_shares(self.probabilities, self.modes)
+        set_checked(self, probabilities=shares, labels=tuple(int(label) for label in labels))
         if len(self.labels) != len(self.probabilities):
             raise ValueError(
                 f"labels must be -1 or 1 for each of {len(self.probabilities)} clusters, got {self.labels!r}"
             )
 
     @classmethod
+    @checked
     def opposite(
         cls,
-        mean_power: float = 1.0,
+        mean_power: NonNegative = 1.0,
         variances: Any = 1.0,
         *,
-        weights: Any = None,
-        probability: float = 0.5,
+        weights: Vector | None = None,
+        probability: OpenShare = 0.5,
         **options: Any,
     ) -> Self:
         """Make two clusters with means +-mu, |mu|^2 = `mean_power` spread evenly; `probability` is that of label 1.
@@ -69,14 +64,12 @@ class GaussianMixture(SumObjective):
                 f"variances must be non-negative: one number, (M,) or (2, M), got {checks.shown(variances)}"
             )
         M = table.shape[1]
-        shares = np.full(M, 1 / M) if weights is None else checks.finite_array("weights", weights, 1)
+        shares = np.full(M, 1 / M) if weights is None else weights
         if shares.shape != (M,):
             raise ValueError(f"weights must have shape ({M},), one share for each of the variances, got {shares.shape}")
         signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        power = checks.non_negative("mean_power", mean_power)
-        share = checks.between("probability", probability, 0, 1)
-        modes = Modes(shares, table, power * signs[:, :, None] * shares)
-        return cls(modes=modes, probabilities=(share, 1 - share), **options)
+        modes = Modes(shares, table, mean_power * signs[:, :, None] * shares)
+        return cls(modes=modes, probabilities=(probability, 1 - probability), **options)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -90,22 +83,14 @@ class MulticlassMixture(SumObjective):
 
     modes: Modes = field(repr=False)
     probabilities: Sequence[float]
-    alpha: float
-    lam: float
-    loss: str = "square"
+    alpha: Positive
+    lam: Positive
+    loss: Literal["square", "softmax"] = "square"
     bias: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.modes, Modes):
-            raise ValueError(f"modes must be Modes, got {type(self.modes).__name__}")
-        checks.choice("loss", self.loss, ("square", "softmax"))
-        set_checked(
-            self,
-            bias=checks.flag("bias", self.bias),
-            probabilities=mixture_shares(self.probabilities, self.modes),
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-        )
+        checked_fields(self)
+        set_checked(self, probabilities=mixture_shares(self.probabilities, self.modes))
         if self.n_classes < 2:
             raise ValueError(f"probabilities must be those of at least 2 classes, got {self.n_classes}")
 

@@ -1,12 +1,14 @@
 """Covariances of the clusters and the signals hidden in them, in common eigenmodes or as dense matrices."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import FiniteArray, Matrix
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
@@ -29,20 +31,21 @@ class Modes:
     """
 
     weights: Any = field(repr=False)
-    covariances: Any = field(repr=False)
+    covariances: Matrix = field(repr=False)
     gram: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         weights = checks.finite_array("weights", self.weights, 1)
         if weights.min() < 0 or weights.max() > 1 + 1e-9 or abs(weights.sum() - 1) > 1e-9:
             raise ValueError(f"weights must be non-negative and sum to 1, got {checks.shown(self.weights)}")
-        covariances = checks.finite_array("covariances", self.covariances, 2)
+        covariances = self.covariances
         if covariances.shape[1] != len(weights):
             raise ValueError(f"covariances must have shape (C, {len(weights)}), as weights, got {covariances.shape}")
         if covariances.min() < 0:
             raise ValueError(f"covariances must be positive semi-definite, got an eigenvalue {covariances.min()}")
         gram = _checked_gram(self.gram, len(weights))
-        set_checked(self, weights=weights, covariances=covariances, gram=gram)
+        set_checked(self, weights=weights, gram=gram)
 
     @classmethod
     def of_matrix(cls, covariance: Any, signals: Any = ()) -> "Modes":
@@ -71,11 +74,12 @@ class DenseModes:
     The signal of a cluster mean mu is sqrt(p) mu, that of a teacher field nu sqrt(p) Cov(x, nu).
     """
 
-    covariances: Any = field(repr=False)
+    covariances: Annotated[Any, FiniteArray(3)] = field(repr=False)
     signals: Any = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        stacked = checks.finite_array("covariances", self.covariances, 3)
+        checked_fields(self)
+        stacked = self.covariances
         matrices = np.stack([covariance_matrix(f"covariances[{c}]", matrix) for c, matrix in enumerate(stacked)])
         set_checked(self, covariances=matrices, signals=signal_array(self.signals, matrices.shape[1]))
 

@@ -1,12 +1,14 @@
 """The objective that all records of generalized linear models minimize, and the losses that they may name."""
 
 import dataclasses
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import CheckedRecord
 from theory.core.arrays import Array
+from theory.core.ranges import Accepted
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
 METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # of an own `Loss`
@@ -40,7 +42,7 @@ class Loss(Protocol):
         """Return pairs (t, width): where the force bends, and on what scale; the width of a kink is 0."""
 
 
-LossOrName = str | Loss  # one of LOSSES, or an own one
+LossOrName = Annotated[str | Loss, Accepted(lambda _, loss: checked_loss(loss))]  # one of LOSSES, or an own one
 
 
 class Minimization(Protocol):
@@ -59,7 +61,7 @@ class Minimization(Protocol):
         """The ridge in sum loss + (lam/2) |w|^2."""
 
 
-class SumObjective:
+class SumObjective(CheckedRecord):
     """The base of records whose `lam` is that of a sum over samples, sum loss + (lam/2) |w|^2, and not of a mean.
 
     `theory.models.ridge_per_unknown` and `ridge_per_sample` convert to and from the ridge of

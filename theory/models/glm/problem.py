@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegative, Positive, Real
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -28,30 +30,27 @@ class GeneralizedLinearModel(SumObjective):
 
     modes: Modes | DenseModes
     clusters: Sequence[Cluster]
-    alpha: float
+    alpha: Positive
     loss: LossOrName
-    lam: float
+    lam: Real
     bias: bool = False
-    coupling: float = 0.0
-    n_learners: int = 1
+    coupling: NonNegative = 0.0
+    n_learners: Count = 1
     signal_learners: tuple[int, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.modes, Modes | DenseModes):
-            raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
-        if not isinstance(self.clusters, Sequence) or isinstance(self.clusters, str) or not self.clusters:
+        checked_fields(self)
+        clusters = tuple(self.clusters)
+        if not clusters:
             raise ValueError(f"clusters must be a non-empty sequence of Cluster, got {checks.shown(self.clusters)}")
-        clusters = tuple(checks.record("clusters", cluster, Cluster) for cluster in self.clusters)
         total = sum(cluster.probability for cluster in clusters)
         if abs(total - 1) > 1e-9:
             raise ValueError(f"clusters must have probabilities that sum to 1, got {total}")
-        n_learners = int(checks.dimension(self.n_learners, name="n_learners"))
-        lam = checks.real("lam", self.lam)
-        if lam <= 0:
+        if self.lam <= 0:
             raise ValueError(f"lam must be positive, got {self.lam!r}; limits lam -> 0 have functions of their own")
         for cluster in clusters:
             _require_index("covariance", cluster.covariance, self.modes.n_covariances)
-            _require_index("learner", cluster.learner, n_learners)
+            _require_index("learner", cluster.learner, self.n_learners)
             for name in ("mean_signal", "teacher_signal"):
                 if (index := getattr(cluster, name)) is not None:
                     _require_index(name, index, self.modes.n_signals)
@@ -59,25 +58,14 @@ class GeneralizedLinearModel(SumObjective):
         if len({cluster.labels == "linear" for cluster in clusters}) > 1:
             raise ValueError("labels must be linear in all clusters or in none")
         _require_own_covariances(clusters)
-        bias = checks.flag("bias", self.bias)
-        if bias:
+        if self.bias:
             _require_both_labels(clusters)
         learners = _signal_learners(self.signal_learners, self.modes.n_signals)
         if len(learners) != self.modes.n_signals:
             raise ValueError(f"signal_learners must have {self.modes.n_signals} entries, got {learners}")
         for learner in learners:
-            _require_index("signal_learners", learner, n_learners)
-        set_checked(
-            self,
-            clusters=clusters,
-            lam=lam,
-            alpha=checks.positive("alpha", self.alpha),
-            coupling=checks.non_negative("coupling", self.coupling),
-            n_learners=n_learners,
-            signal_learners=learners,
-            loss=checked_loss(self.loss),
-            bias=bias,
-        )
+            _require_index("signal_learners", learner, self.n_learners)
+        set_checked(self, clusters=clusters, signal_learners=learners)
 
     @property
     def ridge(self) -> Array:

@@ -9,9 +9,11 @@ from typing import Literal
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative, Positive
 from theory.models.covariance import set_checked
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective
 from theory.numerics.normal_panels import normal_panels, normal_rule
 
 VERIFIED = 1e-9  # largest difference of moments between 16 and 32 nodes a panel, relative to their size
@@ -43,31 +45,22 @@ class RandomFeatures(SumObjective):
 
     activation: str | Callable[[Array], Array] = "sign"
     _: KW_ONLY
-    samples_per_input: float
-    features_per_input: float
+    samples_per_input: Positive
+    features_per_input: Positive
     loss: LossOrName = "logistic"
-    lam: float
+    lam: Positive
     labels: Literal["sign", "linear"] = "sign"
-    noise: float = 0.0
+    noise: NonNegative = 0.0
     projection: Literal["gaussian", "orthogonal"] = "gaussian"
     jumps: Sequence[float] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         if not callable(self.activation) and not (isinstance(self.activation, str) and self.activation in ACTIVATIONS):
             raise ValueError(
                 f"activation must be one of {', '.join(ACTIVATIONS)} or a function, got {checks.shown(self.activation)}"
             )
-        checks.choice("projection", self.projection, ("gaussian", "orthogonal"))
-        checks.choice("labels", self.labels, ("sign", "linear"))
-        set_checked(
-            self,
-            samples_per_input=checks.positive("samples_per_input", self.samples_per_input),
-            features_per_input=checks.positive("features_per_input", self.features_per_input),
-            lam=checks.positive("lam", self.lam),
-            loss=checked_loss(self.loss),
-            noise=checks.non_negative("noise", self.noise),
-            jumps=self._places(),
-        )
+        set_checked(self, jumps=self._places())
         if not math.isfinite(self.alpha):
             raise ValueError(
                 "features_per_input must be large enough for a finite number of samples per feature, "

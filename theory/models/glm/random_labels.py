@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from theory.core import checks
-from theory.models.covariance import Covariance, set_checked
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.core.ranges import Positive
+from theory.models.covariance import Covariance
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -17,15 +17,6 @@ class RandomLabels(SumObjective):
     """
 
     covariance: Covariance
-    alpha: float
-    lam: float
+    alpha: Positive
+    lam: Positive
     loss: LossOrName = "square"
-
-    def __post_init__(self) -> None:
-        checks.record("covariance", self.covariance, Covariance)
-        set_checked(
-            self,
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-            loss=checked_loss(self.loss),
-        )

@@ -1,17 +1,18 @@
 """Two groups, each with a teacher of its own: fairness of what is learned from both."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import set_checked
-from theory.models.glm.cluster import numbers
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.core.ranges import Accepted, Correlation, NonNegative, OpenShare, Positive
+from theory.models.glm.cluster import Pair
+from theory.models.glm.objective import LossOrName, SumObjective
 
-Pair = tuple[float, float]
+Weights = Annotated[tuple[Pair, Pair], Accepted(lambda _, value: _loss_weights(value))]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,31 +36,21 @@ class TeacherMixture(SumObjective):
     [0.7511, 0.8007]
     """
 
-    group_fraction: float
-    alpha: float
-    lam: float
+    group_fraction: OpenShare
+    alpha: Positive
+    lam: Positive
     loss: LossOrName = "logistic"
     variances: Pair = (0.5, 0.5)
-    teacher_overlap: float = 1.0
+    teacher_overlap: Correlation = 1.0
     mean_overlaps: Pair = (0.0, 0.0)
     teacher_biases: Pair = (0.0, 0.0)
-    loss_weights: tuple[Pair, Pair] = ((1.0, 1.0), (1.0, 1.0))
-    coupling: float | None = None
+    loss_weights: Weights = ((1.0, 1.0), (1.0, 1.0))
+    coupling: NonNegative | None = None
 
     def __post_init__(self) -> None:
-        set_checked(
-            self,
-            group_fraction=checks.between("group_fraction", self.group_fraction, 0, 1),
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-            loss=checked_loss(self.loss),
-            variances=tuple(checks.positive("variances", value) for value in numbers("variances", self.variances, 2)),
-            mean_overlaps=numbers("mean_overlaps", self.mean_overlaps, 2),
-            teacher_biases=numbers("teacher_biases", self.teacher_biases, 2),
-            loss_weights=_loss_weights(self.loss_weights),
-            coupling=None if self.coupling is None else checks.non_negative("coupling", self.coupling),
-            teacher_overlap=checks.between("teacher_overlap", self.teacher_overlap, -1, 1, closed=(True, True)),
-        )
+        checked_fields(self)
+        for variance in self.variances:
+            checks.positive("variances", variance)
         least = float(np.linalg.eigvalsh(self.overlap_matrix)[0])
         if least < -1e-10:
             raise ValueError(

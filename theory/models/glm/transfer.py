@@ -2,17 +2,18 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Correlation, Count, Matrix, Positive, Vector
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
-from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +24,12 @@ class HiddenManifold:
     `teacher` theta is (D,).
     """
 
-    input_map: Any = field(repr=False)
-    teacher: Any = field(repr=False)
+    input_map: Matrix = field(repr=False)
+    teacher: Vector = field(repr=False)
 
     def __post_init__(self) -> None:
-        F, theta = checks.finite_array("input_map", self.input_map, 2), checks.finite_array("teacher", self.teacher, 1)
+        checked_fields(self)
+        F, theta = self.input_map, self.teacher
         if theta.shape != (F.shape[1],):
             raise ValueError(f"teacher must have shape ({F.shape[1]},), the columns of input_map, got {theta.shape}")
         if not theta.any():
@@ -35,22 +37,23 @@ class HiddenManifold:
         largest = abs(theta).max()
         if not 1e-150 < largest < 1e150:  # squares would leave double precision, and only the direction counts
             theta = theta / largest
-        set_checked(self, input_map=F, teacher=theta * math.sqrt(len(theta)) / np.linalg.norm(theta))
+        set_checked(self, teacher=theta * math.sqrt(len(theta)) / np.linalg.norm(theta))
 
     @classmethod
     @checked
-    def random(cls, n_inputs: int, n_latent: int, rng: Generator) -> Self:
+    def random(cls, n_inputs: Count, n_latent: Count, rng: Generator) -> Self:
         """Draw F (n_inputs, n_latent) with entries N(0, 1/n_latent) and a teacher of random direction."""
-        N, D = int(checks.dimension(n_inputs, name="n_inputs")), int(checks.dimension(n_latent, name="n_latent"))
+        N, D = n_inputs, n_latent
         checks.fits_in_memory(f"a map of {D} latent variables to {N} inputs", 2.0 * N * D)
         F = rng.standard_normal((N, D)) / math.sqrt(D)
         return cls(F, rng.standard_normal(D))
 
     @checked
-    def correlated(self, feature_correlation: float, teacher_correlation: float, rng: Generator) -> "HiddenManifold":
+    def correlated(
+        self, feature_correlation: Correlation, teacher_correlation: Correlation, rng: Generator
+    ) -> "HiddenManifold":
         """Draw a task with F_t = r F + sqrt(1 - r^2) F', and theta likewise, for which theta.theta_t/D is exact."""
-        r = checks.between("feature_correlation", feature_correlation, -1, 1, closed=(True, True))
-        s = checks.between("teacher_correlation", teacher_correlation, -1, 1, closed=(True, True))
+        r, s = feature_correlation, teacher_correlation
         n, d = self.input_map.shape
         F = r * self.input_map + math.sqrt(1 - r * r) * rng.standard_normal((n, d)) / math.sqrt(d)
         fresh = rng.standard_normal(d)
@@ -69,23 +72,16 @@ class TransferModel(SumObjective):
     """
 
     task: HiddenManifold
-    first_layer: Any = field(repr=False)
-    alpha: float
-    lam: float
+    first_layer: Matrix = field(repr=False)
+    alpha: Positive
+    lam: Positive
     loss: LossOrName = "logistic"
 
     def __post_init__(self) -> None:
-        checks.record("task", self.task, HiddenManifold)
-        W = checks.finite_array("first_layer", self.first_layer, 2)
+        checked_fields(self)
+        W = self.first_layer
         if W.shape[1] != len(self.task.input_map):
             raise ValueError(f"first_layer must have {len(self.task.input_map)} columns, got shape {W.shape}")
-        set_checked(
-            self,
-            first_layer=W,
-            alpha=checks.positive("alpha", self.alpha),
-            lam=checks.positive("lam", self.lam),
-            loss=checked_loss(self.loss),
-        )
 
     @property
     def covariate_model(self) -> GaussianCovariateModel:

@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
 from theory.core.blocks import blocks
+from theory.core.ranges import FiniteArray, Within
 from theory.models.covariance import frozen, set_checked
 from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 
@@ -33,21 +35,20 @@ class DiagonalPlusLowRank(LargeCovariance):
     array([1.8  , 1.125, 2.   ])
     """
 
-    diagonal: Array = field(repr=False)
+    diagonal: Annotated[Array, FiniteArray(1, positive=True)] = field(repr=False)
     factors: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        diagonal = checks.finite_array("diagonal", self.diagonal, 1)
-        if diagonal.min() <= 0:
-            raise ValueError(f"diagonal must be positive, got {diagonal.min()} at index {int(diagonal.argmin())}")
-        factors = checks.real_array("factors", self.factors)
-        factors = checks.finite_array("factors", factors[:, None] if factors.ndim == 1 else factors, 2)
+        checked_fields(self)
+        diagonal = self.diagonal
+        factors = self.factors[:, None] if self.factors.ndim == 1 else self.factors
+        factors = checks.finite_array("factors", factors, 2)
         if len(factors) != len(diagonal):
             raise ValueError(
                 f"factors must have a row for each entry of diagonal, {len(diagonal)}, got shape {factors.shape}"
             )
         checks.fits_in_memory(f"products of {factors.shape[1]} factors", 4.0 * factors.shape[1] ** 2)
-        set_checked(self, diagonal=diagonal, factors=factors)
+        set_checked(self, factors=factors)
 
     @property
     def d(self) -> int:  # type: ignore[override]
@@ -89,14 +90,15 @@ class DiagonalPlusLowRank(LargeCovariance):
         return found
 
     @checked
-    def resolvent_diagonals(self, kappa: float) -> ResolventDiagonals:
+    def resolvent_diagonals(
+        self, kappa: Annotated[float, Within(0.0, LARGEST_KAPPA, closed=(True, False))]
+    ) -> ResolventDiagonals:
         """Compute the diagonals of p = Sigma (Sigma + kappa)^-1, t = 1 - p, p^2 and p t at a ridge kappa > 0.
 
         With g = 1/(D + kappa), C = 1 + F^T g F and q_k = f_k^T C^-1 f_k, Woodbury's identity is
         (Sigma + kappa)^-1 = g - g F C^-1 F^T g, and p = D g + kappa g F C^-1 F^T g. All sums below have terms of one
         sign but for 1 - g q, which loses digits where a factor is almost alone in one coordinate.
         """
-        checks.between("kappa", kappa, 0.0, LARGEST_KAPPA, closed=(True, False))
         D, g = self.diagonal, 1 / (self.diagonal + kappa)
         capacity = self._capacity(g)
         matrices = (np.eye(self.rank), self._product(g * g * D), self._product(g * g))

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
-from theory.models.covariance import Covariance, same_size, set_checked
+from theory.core.ranges import Count, FiniteArray
+from theory.models.covariance import Covariance, same_size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,20 +30,18 @@ class CovarianceOperator(Covariance):
 
     _instead: ClassVar[str] = "theory.masked.estimate takes products with it alone"
 
-    d: int
+    d: Count
     product: Callable[[Array], Array] = field(repr=False)
-    diagonal: Array | None = field(default=None, repr=False)
+    diagonal: Annotated[Array, FiniteArray(1)] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        set_checked(self, d=int(checks.dimension(self.d)), product=checks.function("product", self.product, 1))
-        if self.diagonal is not None:
-            diagonal = checks.finite_array("diagonal", self.diagonal, 1)
+        checked_fields(self)
+        if (diagonal := self.diagonal) is not None:
             if len(diagonal) != self.d:
                 raise ValueError(f"diagonal must have d = {self.d} entries, got shape {diagonal.shape}")
             if diagonal.min() < 0:
                 k = int(diagonal.argmin())
                 raise ValueError(f"diagonal must not be negative, got {diagonal[k]} at index {k}")
-            set_checked(self, diagonal=diagonal)
 
     @checked
     def times(self, vectors: Array) -> Array:

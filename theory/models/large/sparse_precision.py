@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Within
 from theory.models.covariance import frozen, set_checked
 from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 
@@ -103,11 +104,11 @@ class SparsePrecision(LargeCovariance):
         return tuple(values[back] for values in found)
 
     @checked
-    def resolvent_diagonals(self, kappa: float) -> ResolventDiagonals:
+    def resolvent_diagonals(
+        self, kappa: Annotated[float, Within(0.0, LARGEST_KAPPA, closed=(True, False))]
+    ) -> ResolventDiagonals:
         """Compute the diagonals of p = (1 + kappa P)^-1, t = 1 - p, p^2 and p t at a ridge kappa > 0."""
-        p, product, pt, pp = self._inverse(
-            1.0, checks.between("kappa", kappa, 0.0, LARGEST_KAPPA, closed=(True, False))
-        )
+        p, product, pt, pp = self._inverse(1.0, kappa)
         t = np.where(p < 0.5, 1 - p, product)  # both are t; the smaller term of 1 = p + t has the digits
         return ResolventDiagonals(p, t, pp, pt)
 

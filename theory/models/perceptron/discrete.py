@@ -4,17 +4,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
+from theory.core.ranges import Accepted, AtLeast, Positive
 from theory.models.covariance import set_checked
 
 LARGEST_LEVEL = 1e100  # so that no square of a level overflows
 LARGEST_MARGIN = 1e3  # over the largest level: beyond it, even one pattern is classified with probability exp(-5e5)
 MOST_LEVELS = 1000
+
+Levels = Annotated[Sequence[float], Accepted(lambda _, value: checked_levels(value))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +41,13 @@ class DiscretePerceptron:
     DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.4, margin=0.0)
     """
 
-    levels: Sequence[float]  # the values that a weight can take, in any order
-    alpha: float  # patterns per weight, P/N
+    levels: Levels  # the values that a weight can take, in any order
+    alpha: Positive  # patterns per weight, P/N
     margin: float = 0.0  # the smallest stability x.W/sqrt(N) that counts as stored
 
     def __post_init__(self) -> None:
-        levels = checked_levels(self.levels)
-        set_checked(
-            self, levels=levels, alpha=checks.positive("alpha", self.alpha), margin=checked_margin(self.margin, levels)
-        )
+        checked_fields(self)
+        set_checked(self, margin=checked_margin(self.margin, self.levels))
 
     @property
     def n_levels(self) -> int:
@@ -55,16 +56,13 @@ class DiscretePerceptron:
 
 
 @checked
-def equally_spaced_levels(n_levels: int) -> tuple[float, ...]:
+def equally_spaced_levels(n_levels: Annotated[int, AtLeast(2, most=MOST_LEVELS)]) -> tuple[float, ...]:
     """Return `n_levels` >= 2 equally spaced values from -1 to 1.
 
     >>> equally_spaced_levels(3)
     (-1.0, 0.0, 1.0)
     """
-    count = int(checks.dimension(n_levels, least=2, name="n_levels"))
-    if count > MOST_LEVELS:
-        raise ValueError(f"n_levels must be at most {MOST_LEVELS}, got {count}")
-    return tuple((2.0 * k - (count - 1)) / (count - 1) for k in range(count))
+    return tuple((2.0 * k - (n_levels - 1)) / (n_levels - 1) for k in range(n_levels))
 
 
 def checked_levels(value: Any) -> tuple[float, ...]:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from theory.core import checks
-from theory.models.covariance import set_checked
+from theory.core.arguments import CheckedRecord
+from theory.core.ranges import OpenShare, Positive
 
 
 @dataclass(frozen=True, kw_only=True)
-class StochasticPerceptron:
+class StochasticPerceptron(CheckedRecord):
     """A perceptron of N stochastic binary weights, at inverse temperature beta (arXiv:1710.09825).
 
     Weight i is +1 with probability (1 + m_i)/2 and -1 otherwise; the means m_i in [-1, 1] are the parameters, and
@@ -27,14 +27,6 @@ class StochasticPerceptron:
     StochasticPerceptron(alpha=0.55, squared_norm=0.7, beta=20.0)
     """
 
-    alpha: float
-    squared_norm: float
-    beta: float
-
-    def __post_init__(self) -> None:
-        set_checked(
-            self,
-            alpha=checks.positive("alpha", self.alpha),
-            squared_norm=checks.between("squared_norm", self.squared_norm, 0.0, 1.0),
-            beta=checks.positive("beta", self.beta),
-        )
+    alpha: Positive
+    squared_norm: OpenShare
+    beta: Positive

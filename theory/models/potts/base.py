@@ -82,7 +82,7 @@ def one_hot(states: States, n_colors: int) -> Array:
     return np.eye(n_colors)[states]
 
 
-def checked_fields(fields: Any, n_sites: int, n_colors: int, source: str) -> Array:
+def site_fields(fields: Any, n_sites: int, n_colors: int, source: str) -> Array:
     """Return checked fields (L, C), which are zero where None; the arguments named in `source` give L and C."""
     if fields is None:
         fields = np.zeros((n_sites, n_colors))

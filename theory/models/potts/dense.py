@@ -6,9 +6,11 @@ from typing import Any, Self
 import numpy as np
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegative
 from theory.models.covariance import frozen, set_checked
-from theory.models.potts.base import Potts, checked_fields, one_hot, require_finite_scores
+from theory.models.potts.base import Potts, one_hot, require_finite_scores, site_fields
 from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY, PottsModel, SquareLatticePotts, pair_score
 
@@ -24,17 +26,15 @@ class DensePottsModel(Potts):
 
     couplings: Any = field(repr=False)
     fields: Any = field(default=None, repr=False)
-    beta: float = 1.0
+    beta: NonNegative = 1.0
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         couplings = _checked_couplings(self.couplings)
         n_sites, _, n_colors, _ = couplings.shape
-        fields, beta = (
-            checked_fields(self.fields, n_sites, n_colors, "couplings"),
-            checks.non_negative("beta", self.beta),
-        )
-        require_finite_scores("couplings", float(max(couplings.max(), -couplings.min())), n_sites, fields, beta)
-        set_checked(self, couplings=couplings, fields=fields, beta=beta)
+        fields = site_fields(self.fields, n_sites, n_colors, "couplings")
+        require_finite_scores("couplings", float(max(couplings.max(), -couplings.min())), n_sites, fields, self.beta)
+        set_checked(self, couplings=couplings, fields=fields)
 
     @classmethod
     def of(cls, model: PottsModel | SquareLatticePotts) -> Self:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import CheckedRecord, checked, checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegative, Several
 from theory.models.covariance import set_checked
-from theory.models.potts.base import LARGEST, Potts, checked_fields, one_hot, require_finite_scores
+from theory.models.potts.base import LARGEST, Potts, one_hot, require_finite_scores, site_fields
 from theory.models.potts.batches import States
 from theory.models.potts.graphs import complete_graph, torus_graph
 
@@ -39,17 +40,17 @@ class PottsModel(Potts):
     site_couplings: Any = field(repr=False)
     color_couplings: Any = field(repr=False)
     fields: Any = field(default=None, repr=False)
-    beta: float = 1.0
+    beta: NonNegative = 1.0
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         color = symmetric("color_couplings", self.color_couplings)
         site = _site_couplings(self.site_couplings)
-        fields = checked_fields(self.fields, site.shape[0], len(color), "site_couplings and color_couplings")
-        beta = checks.non_negative("beta", self.beta)
+        fields = site_fields(self.fields, site.shape[0], len(color), "site_couplings and color_couplings")
         with np.errstate(over="ignore"):
             coupling = float(abs(site).max() * abs(color).max())
-        require_finite_scores("site_couplings, color_couplings", coupling, site.shape[0], fields, beta)
-        set_checked(self, site_couplings=site, color_couplings=color, fields=fields, beta=beta)
+        require_finite_scores("site_couplings, color_couplings", coupling, site.shape[0], fields, self.beta)
+        set_checked(self, site_couplings=site, color_couplings=color, fields=fields)
 
     @classmethod
     def from_edges(
@@ -124,7 +125,7 @@ class PottsModel(Potts):
 
 
 @dataclass(frozen=True)
-class SquareLatticePotts(Potts):
+class SquareLatticePotts(CheckedRecord, Potts):
     """The ferromagnet S(s) = sum over nearest neighbors of delta(s_i, s_j) on a periodic square lattice.
 
     Site (row, column) has the index row * columns + column. At a width of 2 both bonds to the one neighbor count.
@@ -138,19 +139,10 @@ class SquareLatticePotts(Potts):
     48.0
     """
 
-    rows: int
-    columns: int
-    n_colors: int
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_checked(
-            self,
-            rows=checks.dimension(self.rows, least=2, name="rows"),
-            columns=checks.dimension(self.columns, least=2, name="columns"),
-            n_colors=checks.dimension(self.n_colors, least=2, name="n_colors"),
-            beta=checks.non_negative("beta", self.beta),
-        )
+    rows: Several
+    columns: Several
+    n_colors: Several
+    beta: NonNegative = 1.0
 
     @property
     def n_sites(self) -> int:  # type: ignore[override]
@@ -179,13 +171,12 @@ class SquareLatticePotts(Potts):
 
 
 @checked
-def curie_weiss(n_sites: int, n_colors: int, beta: float) -> PottsModel:
+def curie_weiss(n_sites: int, n_colors: Count, beta: float) -> PottsModel:
     """Make the mean-field ferromagnet S(s) = (1/N) sum_{i<j} delta(s_i, s_j) of N = `n_sites` sites.
 
     >>> curie_weiss(n_sites=4, n_colors=3, beta=2.0).score([1, 1, 1, 1]).item()  # 6 pairs, divided by N
     1.5
     """
-    n_colors = int(checks.dimension(n_colors, name="n_colors"))
     checks.fits_in_memory(f"fields of {n_colors} colors", float(n_colors) ** 2)
     return PottsModel(complete_graph(n_sites) / n_sites, np.eye(n_colors), beta=beta)
 

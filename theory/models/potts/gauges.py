@@ -1,12 +1,13 @@
 """Transformations of couplings and fields that do not change the distribution, and the zero-sum gauge."""
 
-from typing import Any, overload
+from typing import Annotated, Any, overload
 
 import numpy as np
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Real, Vector, Within
 from theory.models.potts.base import LARGEST
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel
@@ -15,9 +16,9 @@ LARGEST_SHIFT = 1e150
 
 
 @checked
-def rescaled(model: PottsModel, factor: float) -> PottsModel:
+def rescaled(model: PottsModel, factor: Real) -> PottsModel:
     """Return the same distribution with site couplings factor J and color couplings U/factor, for factor != 0."""
-    c = checks.real("factor", factor)
+    c = factor
     if c == 0:
         raise ValueError("factor must not be zero, got 0")
     with np.errstate(over="ignore"):
@@ -28,20 +29,21 @@ def rescaled(model: PottsModel, factor: float) -> PottsModel:
 
 
 @checked
-def shifted(model: PottsModel, constant: float) -> PottsModel:
+def shifted(
+    model: PottsModel, constant: Annotated[float, Within(-LARGEST_SHIFT, LARGEST_SHIFT, closed=(True, True))]
+) -> PottsModel:
     """Return the same distribution with color couplings U + constant, which shifts all scores alike."""
     # The scores that a larger constant gives could overflow, and would hold no digit of the couplings.
-    shift = checks.between("constant", constant, -LARGEST_SHIFT, LARGEST_SHIFT, closed=(True, True))
-    return PottsModel(model.site_couplings, model.color_couplings + shift, model.fields, model.beta)
+    return PottsModel(model.site_couplings, model.color_couplings + constant, model.fields, model.beta)
 
 
 @checked
-def color_gauge(model: PottsModel, shift: Any) -> PottsModel:
+def color_gauge(model: PottsModel, shift: Vector) -> PottsModel:
     """Return the same distribution with color couplings U_ab + v_a + v_b, where v = `shift` (C,).
 
     The fields make up for it: they become h_i[a] - (sum_j J_ij) v_a.
     """
-    v = checks.finite_array("shift", shift, 1)
+    v = shift
     if abs(v).max() > LARGEST_SHIFT:
         raise ValueError(f"shift must not exceed {LARGEST_SHIFT:g}, got {abs(v).max():g}")
     if v.shape != (model.n_colors,):

@@ -1,6 +1,6 @@
 """Site couplings of common graphs, as matrices J (L, L), and random color couplings."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,44 +9,45 @@ from scipy import sparse
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, Several
 
 
 @checked
-def ring_graph(n_sites: int) -> Any:
+def ring_graph(n_sites: Annotated[int, AtLeast(3)]) -> Any:
     """Return the sparse site couplings J (L, L) of a ring of nearest neighbors, with at least three sites."""
-    n = int(checks.dimension(n_sites, least=3, name="n_sites"))
+    n = n_sites
     checks.fits_in_memory(f"a ring of {n} sites", 8 * float(n))
     step = sparse.eye_array(n, k=1) + sparse.eye_array(n, k=1 - n)
     return sparse.csr_array(step + step.T)
 
 
 @checked
-def torus_graph(rows: int, columns: int) -> Any:
+def torus_graph(rows: Several, columns: Several) -> Any:
     """Return the sparse site couplings of nearest neighbors on a periodic square lattice.
 
     A width of 2 has double bonds. Site (row, column) has the index row * columns + column.
     """
-    L = float(checks.dimension(rows, least=2, name="rows")) * checks.dimension(columns, least=2, name="columns")
+    L = float(rows) * columns
     checks.fits_in_memory(f"a torus of {L:.0f} sites", 8 * L)
     return sparse.csr_array(sparse.kronsum(_cycle("columns", columns), _cycle("rows", rows)))
 
 
 @checked
-def complete_graph(n_sites: int) -> Array:
+def complete_graph(n_sites: Count) -> Array:
     """Return the dense site couplings J_ij = 1 for all i != j."""
-    n = int(checks.dimension(n_sites, name="n_sites"))
+    n = n_sites
     checks.fits_in_memory(f"a complete graph of {n} sites", 3 * float(n) ** 2)
     return np.ones((n, n)) - np.eye(n)
 
 
 @checked
-def random_graph(n_sites: int, mean_degree: float, rng: np.random.Generator) -> Any:
+def random_graph(n_sites: Several, mean_degree: float, rng: np.random.Generator) -> Any:
     """Draws a sparse 0/1 contact map: each pair of sites independently, with probability mean_degree/(n_sites - 1).
 
     Time and memory are proportional to the number of contacts: their number is binomial, and given it all sets of as
     many pairs are equally probable.
     """
-    n = int(checks.dimension(n_sites, least=2, name="n_sites"))
+    n = n_sites
     if not 0 <= mean_degree <= n - 1:
         raise ValueError(f"mean_degree must lie in [0, n_sites - 1 = {n - 1}], got {mean_degree}")
     n_pairs = n * (n - 1) // 2
@@ -82,9 +83,9 @@ def _pairs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 @checked
-def random_color_couplings(n_colors: int, rng: np.random.Generator) -> Array:
+def random_color_couplings(n_colors: Count, rng: np.random.Generator) -> Array:
     """Draws a symmetric U (C, C) with standard normal entries on and above the diagonal."""
-    n = int(checks.dimension(n_colors, name="n_colors"))
+    n = n_colors
     checks.fits_in_memory(f"couplings of {n} colors", 4 * float(n) ** 2)
     upper = np.triu(rng.standard_normal((n, n)))
     return np.asarray(upper + np.triu(upper, 1).T)

@@ -1,6 +1,6 @@
 """Models with interactions of any number of sites."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.core import checks
+from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegative, Vector
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Potts, checked_fields, require_finite_scores
+from theory.models.potts.base import Potts, require_finite_scores, site_fields
 from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY
 
@@ -33,15 +35,16 @@ class Interaction:
     """
 
     sites: Any = field(repr=False)
-    strengths: Any = field(repr=False)
+    strengths: Vector = field(repr=False)
     colors: Any = field(repr=False)
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         sites = _groups(self.sites)
-        strengths = checks.finite_array("strengths", self.strengths, 1)
+        strengths = self.strengths
         if len(strengths) != len(sites):
             raise ValueError(f"strengths must have one number for each of {len(sites)} groups, got {len(strengths)}")
-        set_checked(self, sites=sites, strengths=strengths, colors=_symmetric_tensor(self.colors, sites.shape[1]))
+        set_checked(self, sites=sites, colors=_symmetric_tensor(self.colors, sites.shape[1]))
 
     @property
     def order(self) -> int:
@@ -98,32 +101,28 @@ class ManyBodyPottsModel(Potts):
     interactions of fewer bodies.
     """
 
-    n_sites: int
+    n_sites: Count
     interactions: Sequence[Interaction | GroupInteraction] = field(repr=False)
     fields: Any = field(default=None, repr=False)
-    beta: float = 1.0
+    beta: NonNegative = 1.0
 
     def __post_init__(self) -> None:
-        n_sites = int(checks.dimension(self.n_sites, name="n_sites"))
-        if isinstance(self.interactions, Interaction | GroupInteraction) or not isinstance(self.interactions, Iterable):
-            raise ValueError(
-                f"interactions must be a sequence of Interaction records, got {type(self.interactions).__name__}"
-            )
-        interactions = tuple(_checked_interaction(each) for each in self.interactions)
+        checked_fields(self)
+        interactions = tuple(self.interactions)
         if not interactions:
             raise ValueError("interactions must have at least one Interaction, got none")
         n_colors = {each.colors.shape[-1] for each in interactions}
         if len(n_colors) > 1:
             raise ValueError(f"interactions must have the same number of colors, got {sorted(n_colors)}")
         most = max(int(each.sites.max()) for each in interactions)
-        if most >= n_sites:
-            raise ValueError(f"interactions must name sites below n_sites = {n_sites}, got {most}")
-        fields = checked_fields(self.fields, n_sites, n_colors.pop(), "n_sites and interactions")
-        beta = checks.non_negative("beta", self.beta)
+        if most >= self.n_sites:
+            raise ValueError(f"interactions must name sites below n_sites = {self.n_sites}, got {most}")
+        fields = site_fields(self.fields, self.n_sites, n_colors.pop(), "n_sites and interactions")
+        beta = self.beta
         with np.errstate(over="ignore"):
             coupling = max(float(abs(each.strengths).max() * abs(each.colors).max()) for each in interactions)
         require_finite_scores("interactions", coupling, sum(len(each.sites) for each in interactions), fields, beta)
-        set_checked(self, n_sites=n_sites, interactions=interactions, fields=fields, beta=beta)
+        set_checked(self, interactions=interactions, fields=fields)
 
     @property
     def n_colors(self) -> int:  # type: ignore[override]
@@ -156,15 +155,6 @@ class ManyBodyPottsModel(Potts):
             for t, (sites, strength) in enumerate(zip(each.sites, each.strengths, strict=True)):
                 total += strength * tensor_of(each, t)[tuple(states[:, site] for site in sites)]
         return total
-
-
-def _checked_interaction(value: Any) -> Interaction | GroupInteraction:
-    if not isinstance(value, Interaction | GroupInteraction):
-        raise ValueError(
-            "interactions must be a record of theory.models (Interaction or GroupInteraction), got "
-            f"{type(value).__name__}"
-        )
-    return value
 
 
 def tensor_of(interaction: Interaction | GroupInteraction, group: int) -> Array:

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Several
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.eigenmodes import without_rounding
@@ -16,13 +17,13 @@ from theory.models.potts.batches import blocks, checked_samples, normalized_weig
 
 
 @checked
-def helmert(n_colors: int) -> Array:
+def helmert(n_colors: Several) -> Array:
     """Return Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero.
 
     >>> helmert(3).round(3).tolist()
     [[0.707, 0.408], [-0.707, 0.408], [0.0, -0.816]]
     """
-    C = int(checks.dimension(n_colors, least=2, name="n_colors"))
+    C = n_colors
     checks.fits_in_memory(f"contrasts of {C} colors", 4 * float(C) ** 2)
     order = np.arange(1, C)
     columns = np.triu(np.ones((C, C - 1))) - np.eye(C, C - 1, -1) * order
@@ -50,12 +51,12 @@ class ContrastPopulation:
     """
 
     covariance: Covariance
-    n_colors: int
+    n_colors: Several
     mean: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        checks.record("covariance", self.covariance, Covariance)
-        n_colors = int(checks.dimension(self.n_colors, least=2, name="n_colors"))
+        checked_fields(self)
+        n_colors = self.n_colors
         d = self.covariance.size
         if d % (n_colors - 1) or d < 2 * (n_colors - 1):
             raise ValueError(
@@ -64,7 +65,7 @@ class ContrastPopulation:
         mean = checks.finite_array("mean", np.zeros(d) if self.mean is None else self.mean, 1)
         if mean.shape != (d,):
             raise ValueError(f"mean must have shape ({d},) as the covariance, got {mean.shape}")
-        set_checked(self, n_colors=n_colors, mean=mean)
+        set_checked(self, mean=mean)
         constant = np.flatnonzero(self.variances <= 0)
         if constant.size:
             raise ValueError(f"covariance must let every site vary, got no variance at sites {constant.tolist()}")

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from theory.core import checks
-from theory.models.covariance import set_checked
+from theory.core.arguments import checked_fields
+from theory.core.ranges import Several
 
 LARGEST = 10**14  # the primes up to its root, which a sieve must hold, still fit into a few megabytes
 
@@ -23,17 +23,16 @@ class NumberText:
     999999
     """
 
-    last: int
-    first: int = 2
+    last: Several
+    first: Several = 2
 
     def __post_init__(self) -> None:
-        first = int(checks.dimension(self.first, least=2, name="first"))
-        last = int(checks.dimension(self.last, least=2, name="last"))
-        if last < first:
-            raise ValueError(f"last must be at least first = {first}, got {last}")
+        checked_fields(self)
+        last = self.last
+        if last < self.first:
+            raise ValueError(f"last must be at least first = {self.first}, got {last}")
         if last > LARGEST:
             raise ValueError(f"last must be at most 10^14, got {last}")
-        set_checked(self, first=first, last=last)
 
     @property
     def n_words(self) -> int:

@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike
 
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Matrix, NonNegative, Positive
 from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
 from theory.models.row_scales import GAUSSIAN, RowScales
+from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
@@ -124,12 +126,12 @@ def outlier(data: SpikedData) -> SpikeOutlier:
 @within_range
 def spike_outliers(
     noise: Covariance,
-    directions: ArrayLike,
+    directions: Matrix,
     *,
     strengths: ArrayLike,
-    alpha: float,
-    method: str = "ssr",
-    lam: float | None = None,
+    alpha: Positive,
+    method: SpikeMethod = "ssr",
+    lam: NonNegative | None = None,
     row_scales: RowScales = GAUSSIAN,
     side: Side = "right",
 ) -> SpikeOutliers:
@@ -142,7 +144,7 @@ def spike_outliers(
     ValueError and ConvergenceError.
     """
     spiked = spiked_noise(noise, directions, alpha, method, lam, row_scales)
-    given = strength_array(strengths, len(np.atleast_2d(directions)))
+    given = strength_array(strengths, len(directions))
     bulk = SpikedBulk(spiked)
     found = emerged(bulk, given) if side == "right" else emerged_left(bulk, given)
     edge = bulk.edge if side == "right" else bulk.left_branch.edge()

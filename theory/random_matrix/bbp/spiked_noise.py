@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
 from theory.core.arrays import Array
+from theory.core.ranges import FiniteArray
 from theory.models import Covariance, Isotropic, SpikedData
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
@@ -57,25 +56,24 @@ def noise_of(data: SpikedData) -> SpikedNoise:
 
 
 def spiked_noise(
-    noise: Covariance, directions: ArrayLike, alpha: float, method: str, lam: float | None, rows: RowScales = GAUSSIAN
+    noise: Covariance,
+    directions: Array,
+    alpha: float,
+    method: SpikeMethod,
+    lam: float | None,
+    rows: RowScales = GAUSSIAN,
 ) -> SpikedNoise:
     """Check the arguments of a noise with several spikes, whose `directions` (k, d) are unit vectors in rows."""
-    checks.choice("method", method, get_args(SpikeMethod))
-    alpha = checks.positive("alpha", alpha)
-    if method == "ssr":
-        lam = None if lam is None else checks.non_negative("lam", lam)
-    elif lam is not None:
+    if method != "ssr" and lam is not None:
         raise ValueError(f"lam is for method 'ssr' only, got lam = {lam!r} with method {method!r}")
-    return _verified(SpikedNoise(noise, _unit_rows(directions, noise), alpha, cast("SpikeMethod", method), lam, rows))
+    return _verified(SpikedNoise(noise, _unit_rows(directions, noise), alpha, method, lam, rows))
 
 
 def strength_array(strengths: ArrayLike, count: int) -> Array:
     """Check that there is one positive strength for each of `count` directions: (k,)."""
-    found = checks.finite_array("strengths", np.atleast_1d(checks.real_array("strengths", strengths)), 1)
+    found = FiniteArray(1, positive=True, single=True).check("strengths", strengths)
     if len(found) != count:
         raise ValueError(f"strengths must have one entry for each of {count} directions, got {len(found)}")
-    if found.min() <= 0:
-        raise ValueError(f"strengths must be positive, got {found.min()}")
     return found
 
 
@@ -100,10 +98,9 @@ def _verified(spiked: SpikedNoise) -> SpikedNoise:
     return spiked
 
 
-def _unit_rows(directions: ArrayLike, noise: Covariance) -> Array:
+def _unit_rows(found: Array, noise: Covariance) -> Array:
     if not noise.is_finite:
         raise ValueError(f"noise must be finite where spikes have directions, got d = {noise.d}: use resized(d)")
-    found = checks.finite_array("directions", directions, 2)
     if found.shape[-1] != noise.size:
         raise ValueError(f"directions must have shape ('k', {noise.size}), got {found.shape}")
     with np.errstate(over="ignore"):  # a norm that overflows is not 1

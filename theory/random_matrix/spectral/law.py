@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.core import checks
+from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Count
 from theory.core.results import SolverResult
 from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
@@ -84,9 +86,9 @@ class SpectralLaw(SolverResult):
                 nu[here] = piece[0]
         return self.variable.forward(nu)
 
-    def positions(self, d: int) -> Array:
+    @checked
+    def positions(self, d: Count) -> Array:
         """Return where the d eigenvalues of one matrix should sit, ascending: the quantiles (i - 1/2)/d."""
-        d = int(checks.dimension(d))
         checks.fits_in_memory(f"the positions of {d} eigenvalues", d)
         return self.quantiles((np.arange(d) + 0.5) / d)
 
@@ -104,9 +106,9 @@ class SpectralLaw(SolverResult):
         shaped = value.reshape(points.shape)
         return np.where(points.imag < 0, shaped.conj(), shaped)
 
+    @checked
     def mean(self, power: int = 1) -> float:
         """Return the mean of x^power, for a power from 0 to 100."""
-        power = checks.integer("power", power)
         if not 0 <= power <= 100:
             raise ValueError(f"power must lie in [0, 100], got {power}")
         total = sum(mass * self.variable.forward(np.array(nu)) ** power for nu, mass in self._nu_atoms)
