@@ -18,7 +18,7 @@ from figures.analyse.matrix.row_scales import rows_of_test
 from figures.analyse.matrix.spectrum.analyse import LEAST_COLUMNS, LEAST_ROWS, MOST_COLUMNS
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.needs import Needs, require_affordable
-from figures.analyse.reading.matrix import TableShape, table_shape
+from figures.analyse.reading.matrix import TableShape, table_shape, typed_reading
 from simulate.masked.heterogeneity import ROTATIONS
 from simulate.masked.row_blocks import block_rows
 
@@ -99,15 +99,7 @@ class Sizes:
 
 def matrix_needs(options: argparse.Namespace) -> Needs:
     """Return what an analysis with these options needs; the DataErrors are those of reading, as far as it goes."""
-    shape = table_shape(
-        options.file,
-        header=options.header,
-        columns=options.columns,
-        skip_columns=options.skip_columns,
-        array=options.array,
-        missing=options.missing,
-        decimal=options.decimal,
-    )
+    shape = table_shape(options.file, typed_reading(options))
     return needs_of(shape, options, joblib.effective_n_jobs(options.jobs))
 
 
