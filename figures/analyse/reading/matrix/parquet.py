@@ -18,6 +18,7 @@ from figures.analyse.reading.tables.columns import place_of_column
 from figures.analyse.wording import counted
 from simulate.masked import RowBlocks
 from simulate.masked.row_blocks import block_rows
+from simulate.masked.row_sources import parquet_file
 from theory.core.arrays import Array
 
 MAGIC = b"PAR1"
@@ -104,7 +105,7 @@ def _numbers(column: Any) -> Array:
 
 def _opened(path: Path) -> Any:
     try:
-        from pyarrow.parquet import ParquetFile
+        return parquet_file(path)
     except ImportError:
         raise DataError(
             path,
@@ -112,8 +113,6 @@ def _opened(path: Path) -> Any:
             "EXTRAS=tables, or pip install pyarrow); or save the table as .npy or .csv where pyarrow is: "
             "pandas.read_parquet(FILE).to_csv('table.csv', index=False)",
         ) from None
-    try:
-        return ParquetFile(path)
     except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
         raise _damaged(path, error) from None
 
