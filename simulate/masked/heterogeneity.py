@@ -8,6 +8,7 @@ from numpy.random import Generator
 from scipy.linalg import qr
 
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -60,7 +61,7 @@ def row_heterogeneity(X: Any, lam: float, rng: Generator, rotations: int = ROTAT
     if data.shape[0] < 3 or data.shape[1] < 2:
         raise ValueError(f"X must have at least 3 rows and 2 columns, got shape {data.shape}")
     count = dimension(rotations, least=19, name="rotations")
-    fitted = fit(data, positive("lam", lam))
+    fitted = fit(RowBlocks.of_array("X", data), positive("lam", lam))
     scales = row_scales(fitted, data)
     observed = float(np.mean(scales**2))
     basis = _Rotations(data, rng)

@@ -119,9 +119,7 @@ class RowBlocks:
     @property
     def n(self) -> int:
         """The number of rows; where it is not known it takes the pass that accumulates the Gram matrix."""
-        if self.in_memory is not None:
-            return len(self.in_memory)
-        return self.size if self.size is not None else self.gram.n
+        return self.gram.n if self._known_size is None else self._known_size
 
     @cached_property
     def moments(self) -> Moments:

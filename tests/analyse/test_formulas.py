@@ -50,7 +50,7 @@ def regressions(X, lam):
 def test_the_best_ridge_by_theory_minimizes_the_theory_of_as_many_rows():
     """Of n rows about their mean, where n is small: n rows and n - 1 contrasts have ridges that differ by 9 %."""
     X = sample(AR1(3, 0.5), 12, stream(0, "few rows"))
-    covariance = admitted(X).covariance
+    covariance = admitted(X).covariance()
     assert covariance.matrix == pytest.approx(np.cov(X.T))
     loo = LeaveOneOut(np.ones(1), (Estimate(1.0, 0.1, 12),), np.zeros(covariance.d))
     found = best_ridge((1.0, False), (1.0, False), loo, covariance, 12).empirical_theory

@@ -81,7 +81,7 @@ def test_theory_from_the_data_alone_agrees_with_the_true_one(agrees, n):
 
 
 def test_the_empirical_covariance_is_optimistic_by_d_over_n():
-    values = [empirical_errors(rows(r).covariance, N, np.array([LAM]))[0] for r in range(20)]
+    values = [empirical_errors(rows(r).covariance(), N, np.array([LAM]))[0] for r in range(20)]
     estimate = Estimate.of(values)
     assert estimate.mean + 5 * estimate.stderr < exact(N) * (1 - 0.5 * D / N)
 
@@ -157,7 +157,7 @@ def test_a_column_is_constant_up_to_rounding_in_any_unit(unit):
     X = unit * data(5, n=40)
     X[:, 3] = unit * (1e3 + 1e-13 * np.arange(40))  # rounded, the steps at 1000 are 1.1e-13
     X[:, 7] = unit * (1e3 + 1e-8 * np.arange(40))
-    assert centered_rows(table_rows(X)).constant == [3]
+    assert centered_rows(table_rows(X)).constant == (3,)
 
 
 def test_standardized_columns_have_no_units():

@@ -265,7 +265,7 @@ def test_a_theory_that_is_not_solved_is_no_number_at_every_ridge(monkeypatch):
         raise ConvergenceError("effective ridge", Solution(None, "max_iter", 1.0, 1e-12, 5))
 
     monkeypatch.setattr(masked, "learning_curve", unsolved)
-    covariance = admitted(data(0)).covariance
+    covariance = admitted(data(0)).covariance()
     for found, shape in (
         (empirical_errors(covariance, 60, LAMS), (3,)),
         (empirical_elliptical_errors(covariance, LAW, 60, LAMS), (2, 3)),

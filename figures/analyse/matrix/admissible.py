@@ -63,7 +63,7 @@ def scaled(rows: CenteredRows, *, standardize: bool, equal_rows: bool) -> Center
 
 def _equal_rows(X: CenteredRows) -> tuple[RowBlocks, str]:
     """Bring all rows of X (n, d) to one distance from their mean, the root mean square one; say what that changes."""
-    centered = X.centered()
+    centered = X.rows.centered()
     largest = max(float(abs(block).max()) for block in centered)
     squares = np.concatenate([((block / largest) ** 2).sum(axis=1) for block in centered])
     lengths = np.sqrt(squares / squares.mean())
@@ -95,7 +95,7 @@ def scale_choice(rows: CenteredRows, wanted: bool | None) -> tuple[bool, str | N
     return True, f"{differ}: each column is measured in units of its standard deviation{as_asked}"
 
 
-def constant_text(names: Sequence[str], constant: list[int], limit: int = 8, rounded: Sequence[int] = ()) -> str:
+def constant_text(names: Sequence[str], constant: Sequence[int], limit: int = 8, rounded: Sequence[int] = ()) -> str:
     """List constant columns for a message, as in: 3 constant columns: 'a', 'b', 'c'.
 
     Those of `rounded` may be so for their many digits only, which the text says.
@@ -114,8 +114,7 @@ def constant_text(names: Sequence[str], constant: list[int], limit: int = 8, rou
 
 def rounded_columns(rows: CenteredRows) -> list[int]:
     """Return which of the constant columns hold numbers of so many digits that their differences may be rounded."""
-    largest = np.maximum(*map(abs, rows.extremes))
-    return [k for k in rows.constant if largest[k] >= EXACT]
+    return [k for k in rows.constant if rows.size[k] >= EXACT]
 
 
 def scale_notes(variances: Array, n: int) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def analyse_matrix(
     chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED)
     lam = chosen[0]
     fixed = _with_best(fixed, lam) if given is None else given
-    covariance = data.covariance
+    covariance = data.covariance()
     predict, raw = trusted(theory.mean_test_error), trusted(partial(empirical_errors, covariance))
     test, gcv = _measured(data, fixed, tuning, plan, seed, run or partial(sweep, n_jobs=n_jobs, progress=progress))
     loo = leave_one_out(data, lam)
@@ -128,7 +128,7 @@ def _of_some_rows(data: CenteredRows, tested: str | None, elliptical: Elliptical
             f"how leave-one-out depends on the ridge in elliptical theory is that of {SOME_ROWS} rows, chosen at "
             f"random and left out of fits to all {data.n}; its size at the best ridge is that of all rows"
         )
-    return said + data.said_of_permuted
+    return [*said, *data.said_of_permuted]
 
 
 def _checked(lams: Sequence[float]) -> Array:

@@ -66,7 +66,7 @@ def loo_squares(X: CenteredRows, lam: float) -> Iterator[Array]:
     residual r of the fit to all rows, which is r' = r/(1 - h) for a known mean, becomes r/(1 - h - 1/n) = r'/(1 - r'/(n
     r)).
     """
-    fitted = fit(X.centered(), lam)
+    fitted = fit(X.rows.centered(), lam)
     for residuals, known_mean in fitted.residual_blocks():
         yield refitted_mean(known_mean, residuals, X.n) ** 2
 

@@ -6,8 +6,7 @@ Whether the rows are in memory or come in blocks is asked here, once, and nowher
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,61 +22,29 @@ from theory.models import Empirical
 ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CenteredRows(ABC):
-    """Finite rows (n, d) whose mean is not known, in the units of the analysis, with the names of their columns.
+    """Finite rows (n, d) about a mean that is not known, with what is asked of them again and again.
 
     `notes` are sentences on what was left out or changed. A record of this kind can be pickled, as its rows can.
     """
 
-    rows: RowBlocks
-    names: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    rows: RowBlocks = field(repr=False)  # in the units of the analysis; their mean is not yet taken out
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    n: int
+    d: int
+    mean: Array = field(repr=False)  # (d,)
+    variances: Array = field(repr=False)  # (d,), about the mean
+    size: Array = field(repr=False)  # (d,), of the largest entry of each column
+    constant: tuple[int, ...]  # positions of the columns that are constant up to rounding
 
-    @property
-    def n(self) -> int:
-        """The number of rows."""
-        return self.rows.n
-
-    @property
-    def d(self) -> int:
-        """The number of columns."""
-        return self.rows.d
-
-    @property
-    @abstractmethod
-    def mean(self) -> Array:
-        """The means (d,) of the columns."""
-
-    @property
-    @abstractmethod
-    def variances(self) -> Array:
-        """The variances (d,) of the columns about their means."""
-
-    @property
-    @abstractmethod
-    def extremes(self) -> tuple[Array, Array]:
-        """The lowest and the highest entries (d,) of the columns."""
-
-    @property
-    @abstractmethod
-    def covariance(self) -> Empirical:
-        """The unbiased covariance of the rows about their mean."""
-
-    @cached_property
-    def constant(self) -> list[int]:
-        """The positions of the columns that are constant up to rounding."""
-        lowest, highest = self.extremes
-        return [int(k) for k in np.flatnonzero(highest - lowest <= ROUNDING * np.maximum(abs(lowest), abs(highest)))]
+    said_of_permuted: ClassVar[tuple[str, ...]] = ()
 
     def changed(self, rows: RowBlocks, note: str, kept: Sequence[int] | None = None) -> "CenteredRows":
         """Return other rows in the place of these, with a note on what was changed, and the names of `kept` columns."""
         names = self.names if kept is None else tuple(self.names[k] for k in kept)
         return centered_rows(rows, names, (*self.notes, note))
-
-    def centered(self) -> RowBlocks:
-        """Return the rows minus their mean."""
-        return self.rows.centered()
 
     @abstractmethod
     def standardized(self) -> RowBlocks:
@@ -93,100 +60,56 @@ class CenteredRows(ABC):
         """
 
     @abstractmethod
+    def covariance(self) -> Empirical:
+        """Return the unbiased covariance of the rows about their mean."""
+
+    @abstractmethod
     def permuted(self, seed: int) -> RowBlocks:
         """Return contrasts of the rows in which each column is permuted by itself, so that no relation is left."""
 
-    @property
-    def said_of_permuted(self) -> list[str]:
-        """Sentences on how the columns are permuted, where that is not within all rows."""
-        return []
-
     @abstractmethod
-    def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator["CenteredRows"]:
-        """Yield the first rows of the `order`, as many as each of the ascending `sizes`."""
+    def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator[tuple[Array, RowBlocks]]:
+        """Yield mean and contrasts of the first rows of the `order`, as many as each of the ascending `sizes`."""
 
 
-@dataclass(frozen=True, eq=False)
 class _InMemory(CenteredRows):
     """Rows that are in memory all at once."""
 
-    @property
-    def X(self) -> Array:
-        """All rows (n, d)."""
-        return self.rows.all_rows()
-
-    @property
-    def mean(self) -> Array:
-        return np.asarray(self.X.mean(axis=0))
-
-    @cached_property
-    def variances(self) -> Array:
-        return np.asarray(self.X.var(axis=0))
-
-    @property
-    def extremes(self) -> tuple[Array, Array]:
-        return self.X.min(axis=0), self.X.max(axis=0)
-
-    @property
-    def covariance(self) -> Empirical:
-        rows = self._reflected()
-        return Empirical(rows.T @ rows / len(rows))
-
     def standardized(self) -> RowBlocks:
-        return RowBlocks.of_array("X", (self.X - self.mean) / self.X.std(axis=0))
+        X = self.rows.all_rows()
+        return RowBlocks.of_array("X", (X - self.mean) / X.std(axis=0))
 
     def contrasts(self) -> RowBlocks:
-        return RowBlocks.of_array("X", self._reflected())
+        return _of_array(self.rows.all_rows(), self.mean)
 
-    def _reflected(self) -> Array:
-        X, mean = self.X, self.mean
-        rows: Array = X[1:] - mean
-        rows -= (X[0] - mean) / (1 + np.sqrt(len(X)))
-        return rows
+    def covariance(self) -> Empirical:
+        rows = self.contrasts().all_rows()
+        return Empirical(rows.T @ rows / len(rows))
 
     def permuted(self, seed: int) -> RowBlocks:
-        return _held(stream(seed, "spectrum", "permuted").permuted(self.X, axis=0)).contrasts()
+        return _of_array(stream(seed, "spectrum", "permuted").permuted(self.rows.all_rows(), axis=0))
 
-    def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator[CenteredRows]:
-        return (_held(self.X[order[:size]]) for size in sizes)
+    def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator[tuple[Array, RowBlocks]]:
+        X = self.rows.all_rows()
+        for size in sizes:
+            training = X[order[:size]]
+            mean = training.mean(axis=0)
+            yield mean, _of_array(training, mean)
 
 
-@dataclass(frozen=True, eq=False)
 class _InBlocks(CenteredRows):
     """Rows that come block by block, of which one pass knows the moments."""
 
-    known: Moments | None = field(default=None, repr=False)  # where these are known before any pass
-
-    @property
-    def moments(self) -> Moments:
-        """The moments of the rows about their mean."""
-        return self.known or self.rows.moments
-
-    @property
-    def mean(self) -> Array:
-        return self.moments.mean
-
-    @property
-    def variances(self) -> Array:
-        return self.moments.variances
-
-    @property
-    def extremes(self) -> tuple[Array, Array]:
-        return self.moments.lowest, self.moments.highest
-
-    @property
-    def covariance(self) -> Empirical:
-        return Empirical(self.moments.covariance)
+    said_of_permuted = ("permuted columns of the spectrum are permuted within blocks of rows, each about its own mean",)
 
     def standardized(self) -> RowBlocks:
         return self.rows.centered(standardize=True)
 
     def contrasts(self) -> RowBlocks:
-        moments, first = self.moments, next(iter(self.rows))[0]
-        n = moments.n
-        shift = moments.mean + (first - moments.mean) / (1 + np.sqrt(n))
-        known = Gram(n - 1, moments.scatter, None) if n > self.d else None
-        return _without_first(self.rows, lambda block: block - shift, known, n)
+        return _of_moments(self.rows, self.rows.moments)
+
+    def covariance(self) -> Empirical:
+        return Empirical(self.rows.moments.covariance)
 
     def permuted(self, seed: int) -> RowBlocks:
         """Permute the columns within each block.
@@ -201,14 +124,10 @@ class _InBlocks(CenteredRows):
         within = self.rows.mapped(shuffled)
         found = within.moments
         unit = np.sqrt(self.variances / np.where(found.variances > 0, found.variances, 1.0))
-        known = Gram(found.n - 1, np.asfortranarray(found.scatter * unit[:, None] * unit), None)
-        return _without_first(within, lambda block: block * unit, known if found.n > self.d else None, found.n)
+        scatter = np.asfortranarray(found.scatter * unit[:, None] * unit)
+        return _without_first(within, lambda block: block * unit, found.n, scatter)
 
-    @property
-    def said_of_permuted(self) -> list[str]:
-        return ["permuted columns of the spectrum are permuted within blocks of rows, each about its own mean"]
-
-    def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator[CenteredRows]:
+    def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator[tuple[Array, RowBlocks]]:
         """Yield them by one pass, which accumulates the moments of what each size adds to the one before."""
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -217,15 +136,34 @@ class _InBlocks(CenteredRows):
         for size, more in zip(sizes, added, strict=True):
             so_far = more if so_far is None else so_far.with_rows(more)
             if size <= self.d + 1:  # fewer rows than a Gram matrix has
-                yield _held(self.rows.take(np.sort(order[:size])))
+                training = self.rows.take(np.sort(order[:size]))
+                mean = training.mean(axis=0)
+                yield mean, _of_array(training, mean)
             else:
-                yield _InBlocks(self.rows.rows(rank < size), known=so_far)
+                yield so_far.mean, _of_moments(self.rows.rows(rank < size), so_far)
 
 
 def centered_rows(rows: RowBlocks, names: Sequence[str] = (), notes: tuple[str, ...] = ()) -> CenteredRows:
     """Make the record of these rows; columns without names are numbered."""
-    named = tuple(names) or numbered(rows.d)
-    return (_InBlocks if rows.in_memory is None else _InMemory)(rows, named, notes)
+    X, kind = rows.in_memory, _InBlocks if rows.in_memory is None else _InMemory
+    if X is None:
+        known = rows.moments
+        mean, variances, lowest, highest = known.mean, known.variances, known.lowest, known.highest
+    else:
+        mean, variances, lowest, highest = X.mean(axis=0), X.var(axis=0), X.min(axis=0), X.max(axis=0)
+    size = np.maximum(abs(lowest), abs(highest))
+    constant = np.flatnonzero(highest - lowest <= ROUNDING * size)
+    return kind(
+        rows=rows,
+        names=tuple(names) or numbered(rows.d),
+        notes=notes,
+        n=rows.n,
+        d=rows.d,
+        mean=mean,
+        variances=variances,
+        size=size,
+        constant=tuple(map(int, constant)),
+    )
 
 
 def table_rows(X: Any) -> RowBlocks:
@@ -243,11 +181,21 @@ def ridge_of_contrasts(lam: Array | float, n: int) -> Array:
     return np.asarray(lam, dtype=float) * (n / (n - 1))
 
 
-def _held(X: Array) -> _InMemory:
-    return _InMemory(RowBlocks.of_array("X", X))
+def _of_array(X: Array, mean: Array | None = None) -> RowBlocks:
+    """Return the contrasts of a matrix in memory, whose mean may be known."""
+    mean = X.mean(axis=0) if mean is None else mean
+    rows: Array = X[1:] - mean
+    rows -= (X[0] - mean) / (1 + np.sqrt(len(X)))
+    return RowBlocks.of_array("X", rows)
 
 
-def _without_first(rows: RowBlocks, change: Callable[[Array], Array], known: Gram | None, n: int) -> RowBlocks:
-    """Return n - 1 of these n rows, all but the first, each changed."""
-    left = rows.mapped(lambda start, block: change(block if start else block[1:]), known)
-    return replace(left, size=n - 1)
+def _of_moments(rows: RowBlocks, moments: Moments) -> RowBlocks:
+    """Return the contrasts of rows in blocks, of which the moments are known."""
+    shift = moments.mean + (next(iter(rows))[0] - moments.mean) / (1 + np.sqrt(moments.n))
+    return _without_first(rows, lambda block: block - shift, moments.n, moments.scatter)
+
+
+def _without_first(rows: RowBlocks, change: Callable[[Array], Array], n: int, scatter: Array) -> RowBlocks:
+    """Return n - 1 of these n rows, all but the first, each changed, of which the second moments are known."""
+    known = Gram(n - 1, scatter, None) if n > rows.d else None
+    return replace(rows.mapped(lambda start, block: change(block if start else block[1:]), known), size=n - 1)

@@ -126,7 +126,7 @@ def elliptical_theory(
     one, at one ridge, the `anchor`; where there are more than SOME_ROWS, so many of them, chosen at random, show how
     much larger or smaller the error is at the other ridges. That ratio hardly depends on which rows they are.
     """
-    n, centered = X.n, X.centered()
+    n, centered = X.n, X.rows.centered()
     log_mu = np.linspace(*theory.log_range, LEFT_OUT)
     lams = np.exp(log_mu) * ((n - 1) / n)
     if n <= SOME_ROWS:

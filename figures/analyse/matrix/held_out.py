@@ -4,7 +4,7 @@ import numpy as np
 
 from figures.analyse.matrix.centered_rows import CenteredRows, ridge_of_contrasts
 from simulate.core import stream
-from simulate.masked import fit_path
+from simulate.masked import RowBlocks, fit_path
 from theory.core.arrays import Array
 
 
@@ -19,14 +19,14 @@ def split_errors(
     """
     order = stream(seed, "split", repeat).permutation(X.n)
     held_out = X.rows.take(np.sort(order[X.n - n_test :]))
-    return np.stack([_errors(one, held_out, lams, tuning) for one in X.training_sets(order, sizes)], axis=1)
+    return np.stack([_errors(*one, held_out, lams, tuning) for one in X.training_sets(order, sizes)], axis=1)
 
 
-def _errors(rows: CenteredRows, held_out: Array, lams: Array, tuning: Array) -> Array:
-    """Fit these rows, and return errors (2, n_lams + 1), the held-out ones and those of GCV."""
-    n = rows.n
-    path = fit_path(rows.contrasts(), ridge_of_contrasts(np.concatenate([lams, tuning]), n))
+def _errors(mean: Array, contrasts: RowBlocks, held_out: Array, lams: Array, tuning: Array) -> Array:
+    """Fit rows of this mean and these contrasts, and return errors (2, n_lams + 1), the held-out ones and of GCV."""
+    n = contrasts.n + 1
+    path = fit_path(contrasts, ridge_of_contrasts(np.concatenate([lams, tuning]), n))
     gcv = path.gcv_error.mean(axis=1) * (n / (n - 1))  # the mean takes one more degree of freedom
     chosen = [*range(len(lams)), len(lams) + int(gcv[len(lams) :].argmin())]
-    centered = held_out - rows.mean
+    centered = held_out - mean
     return np.array([[path.test_error(i, centered).mean() for i in chosen], gcv[chosen]])

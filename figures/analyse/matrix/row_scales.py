@@ -25,7 +25,7 @@ def heterogeneity(X: CenteredRows, lam: float, seed: int) -> tuple[RowHeterogene
     n, d = X.n, X.d
     most = rows_of_test(n, d)
     if n == most:
-        return row_heterogeneity(X.centered(), lam, stream(seed, "rotations")), None
+        return row_heterogeneity(X.rows.centered(), lam, stream(seed, "rotations")), None
     if most == 0:
         return (
             "Whether the rows differ in scale was not tested: it would take minutes for a matrix of this size. If they "

@@ -24,7 +24,7 @@ def unlike_rows(
     `tuning` are the ridges among which GCV chooses for fewer rows; for all rows of X (n, d) it chose `by_gcv`. Returns
     the lines of the table too.
     """
-    predict, raw = elliptical.errors, partial(empirical_elliptical_errors, X.covariance, elliptical.rows)
+    predict, raw = elliptical.errors, partial(empirical_elliptical_errors, X.covariance(), elliptical.rows)
     corrected, uncorrected = (_errors(of, lams, tuning, plan) for of in (predict, raw))
     at_chosen, at_gcv = (loo_means(X, lam)[0] for lam in (chosen, by_gcv))
     found = UnlikeRows(
