@@ -125,7 +125,8 @@ class _InBlocks(CenteredRows):
         found = within.moments
         unit = np.sqrt(self.variances / np.where(found.variances > 0, found.variances, 1.0))
         scatter = np.asfortranarray(found.scatter * unit[:, None] * unit)
-        return _without_first(within, lambda block: block * unit, found.n, scatter)
+        shift = next(iter(within))[0] / (1 + np.sqrt(found.n))  # as in contrasts; the mean is zero
+        return _without_first(within, lambda block: (block - shift) * unit, found.n, scatter)
 
     def training_sets(self, order: NDArray[np.integer], sizes: Sequence[int]) -> Iterator[tuple[Array, RowBlocks]]:
         """Yield them by one pass, which accumulates the moments of what each size adds to the one before."""
