@@ -1,44 +1,16 @@
-"""Starts the command line, python -m figures; ^C ends it with one line from the first moment on."""
+"""Starts the command line, python -m figures."""
 
-import os
-import signal
 import sys
 from collections.abc import Callable
 
-INTERRUPTED, TERMINATED = 130, 143  # the shell's codes for ^C and for the signal of kill
+from figures.start import start
 
 
-def start(load: "Callable[[], Callable[[], int]] | None" = None) -> int:
-    """Load a command line, by default this one, which takes a second, and runs it; return its exit status."""
-    # Files are drawn and nothing is shown: settings of the user's screen, which may not work here, must not matter.
-    os.environ |= {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background of a shell it is ignored
-        signal.signal(signal.SIGINT, _end)
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
-    main = (load or _command_line)()
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    return main()
-
-
-def _command_line() -> Callable[[], int]:
+def _loaded() -> Callable[[], int]:
     from figures.command_line import main
 
     return main
 
 
-def _end(*_: object) -> None:
-    """End the program at once: an exception would show where it was, and libraries may catch it as they load."""
-    os.write(sys.stderr.fileno(), b"\ninterrupted before anything was begun\n")
-    os._exit(INTERRUPTED)
-
-
-def _terminate(*_: object) -> None:
-    """End the program by an exception, so that what is half written is removed and the workers are stopped."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
-    sys.exit(TERMINATED)
-
-
 if __name__ == "__main__":
-    sys.exit(start())
+    sys.exit(start(_loaded))

@@ -2,14 +2,12 @@
 
 import argparse
 import contextlib
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from figures.__main__ import INTERRUPTED
 from figures.core.context import QUALITIES, Context, quality_from_environment
 from figures.core.discover import OUTPUT_SHOWN, UnknownExperiment, find_experiments, load, path_of
 from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
@@ -20,6 +18,7 @@ from figures.core.sources import SourceTree
 from figures.core.table import TableError
 from simulate.core import Task, TaskError
 from simulate.core.backends import run_tasks
+from theory.core.commands import INTERRUPTED
 
 REPLICATES_KEPT = "finished replicates are kept, the same command goes on from here"
 ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, earlier results stay as they are"
@@ -43,9 +42,8 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> 
     except KeyboardInterrupt:
         print(f"\ninterrupted; {ANALYSIS_LOST if arguments[:1] == ['analyse'] else REPLICATES_KEPT}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:  # for `until_closed`
+        raise
     except OSError as error:
         print(f"figures: {_explained(error)}", file=sys.stderr)
     except (UnknownExperiment, TableError, TaskError, ImportError) as error:

@@ -5,12 +5,12 @@ lam=0.01`, `masked-ssl analyse my_matrix.csv`, `masked-ssl figures list`. Result
 user is.
 """
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-import figures.__main__ as signals
+from figures.start import start as start_by
+from theory.core.commands import INTERRUPTED
 
 NAME = "masked-ssl"
 WRONG = 2  # exit status of a request that makes no sense
@@ -94,7 +94,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 
 def start() -> int:
     """Run the command as the entry point of the installed package does; ^C ends it with one line."""
-    return signals.start(_loaded)
+    return start_by(_loaded)
 
 
 def _loaded() -> Callable[[], int]:
@@ -105,12 +105,7 @@ def _loaded() -> Callable[[], int]:
 
 def _run() -> int:
     try:
-        status = main()
-        sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return main()
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
-        return signals.INTERRUPTED
-    return status
+        return INTERRUPTED

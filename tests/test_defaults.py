@@ -20,6 +20,7 @@ OTHERS = {"seed", "n_threads", "n_jobs", "save_seconds", "max_iter", "residual",
 DEFAULTS = {
     "figures.analyse.matrix": {
         "MatrixAnalysis": {"converged": True},
+        "admitted": {"drop_constant": False},
         "analyse_matrix": {"test_fraction": 0.2, "standardize": False, "drop_constant": False, "equal_rows": False},
         "constant_text": {"limit": 8},
         "report": {"style": "text", "width": 110},

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-INTERRUPTED = 130  # the shell's code for ^C
+from theory.core.commands import INTERRUPTED, until_closed
 
 
 def start() -> int:
@@ -13,13 +13,7 @@ def start() -> int:
         signal.signal(signal.SIGINT, _end)
     from theory.command_line import main
 
-    try:
-        status = main()
-        sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return status
+    return until_closed(main)
 
 
 def _end(*_: object) -> None:

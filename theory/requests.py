@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 import theory
 from theory import models
-from theory.core.arguments import unaliased
+from theory.core.arguments import resolved, unaliased
 from theory.subjects import subjects
 
 SUBJECTS = tuple(subjects())
@@ -59,20 +59,11 @@ def parameters_of(call: Callable[..., Any], subject: str = "") -> Parameters:
     for name, one in inspect.signature(call).parameters.items():
         if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
             continue
-        annotation = _evaluated(one.annotation, call)
+        annotation = resolved(one.annotation, call, unknown=object)
         if not found and subject and (annotation is Any or getattr(annotation, "_is_protocol", False)):
             annotation = functools.reduce(operator.or_, records_of(subject)) if records_of(subject) else Any
         found[name] = one.replace(annotation=annotation)
     return found
-
-
-def _evaluated(annotation: Any, call: Callable[..., Any]) -> Any:
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return eval(annotation, getattr(inspect.unwrap(call), "__globals__", {}))
-    except NameError:
-        return object
 
 
 @functools.cache

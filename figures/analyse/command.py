@@ -57,7 +57,7 @@ def kind_of(path: Path) -> str:
 
 
 def _refused(path: Path) -> str:
-    known = f"say --kind {' or --kind '.join(KINDS)}"
+    known = f"say --kind {' or --kind '.join(KINDS)} (names of a matrix end in {', '.join(EXTENSIONS['matrix'])})"
     raise DataError(path, f"neither its name nor its first lines say what it holds: {known}")
 
 

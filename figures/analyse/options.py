@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, fractions, integer, jobs, penalty, positive_numbers, share
+from figures.analyse.reading.matrix.formats import FORMATS
 from figures.analyse.reading.sequences import MOST_TOKENS, checked_alphabet
 from figures.analyse.reading.tables.cells import kind_of
 from figures.core.discover import OUTPUT, OUTPUT_SHOWN
@@ -74,20 +75,15 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     parser.add_argument(
         "file",
         type=_file,
-        help="samples by features (.csv, .tsv, .npy, .npz, .parquet), aligned sequences (.fasta, .a2m, .a3m, .sto, "
+        help=f"samples by features ({', '.join(FORMATS)}), aligned sequences (.fasta, .a2m, .a3m, .sto, "
         f".aln, .phy, .nex, .msf; a .csv of at most {MOST_TOKENS} tokens with --kind sequences), or documents (.ldac, "
         ".dat, .mtx, .jsonl, a .txt with one in each line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument
     add("--kind", choices=KINDS, help="what the file holds (default: what its name says, or else its first lines)")
     add("--seed", type=integer(0), default=0, metavar="N", help="seed of all random choices (default: 0)")
-    add(
-        "--jobs",
-        type=jobs,
-        default=-1,
-        metavar="N",
-        help="number of processes; -1, the default, starts one for each core",
-    )
+    of_jobs = "number of processes; -1, the default, starts one for each core"
+    add("--jobs", type=jobs, default=-1, metavar="N", help=of_jobs)
     add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help=f"where results go (default: {OUTPUT_SHOWN})")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument

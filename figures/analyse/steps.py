@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from figures.analyse.errors import OptionError, as_typed
 from figures.analyse.needs import Needs
+from figures.analyse.reading.matrix.formats import FORMATS as MATRICES
 from figures.analyse.reading.opening import extension, plain_name
 from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.results import write_results
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXTENSIONS = {
-    "matrix": (".csv", ".tsv", ".npy", ".npz", ".parquet"),
+    "matrix": tuple(MATRICES),
     "sequences": tuple(suffix for suffixes in FORMATS.values() for suffix in suffixes),
     "text": (".txt", ".ldac", ".jsonl", ".ndjson", ".mtx"),
 }

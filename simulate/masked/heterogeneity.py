@@ -8,6 +8,7 @@ from numpy.random import Generator
 from scipy.linalg import qr
 
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -61,7 +62,7 @@ def row_heterogeneity(
     data = as_row_blocks("X", X).all_rows()
     if data.shape[0] < 3 or data.shape[1] < 2:
         raise ValueError(f"X must have at least 3 rows and 2 columns, got shape {data.shape}")
-    fitted = fit(data, lam)
+    fitted = fit(RowBlocks.of_array("X", data), lam)
     scales = row_scales(fitted, data)
     observed = float(np.mean(scales**2))
     basis = _Rotations(data, rng)

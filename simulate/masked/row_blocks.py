@@ -63,8 +63,7 @@ class RowBlocks:
     def of_array(cls, name: str, X: Array, known: Gram | None = None) -> "RowBlocks":
         """Take a finite matrix (n, d) in memory, not copied where it is float64 in C order; blocks are views of it."""
         X = checks.block(name, X, None, None)
-        step = block_rows(X.shape[1])
-        return cls(X.shape[1], partial(_views, X, step), name, X, known)
+        return cls(X.shape[1], partial(views, X), name, X, known)
 
     def __iter__(self) -> Iterator[Array]:
         if self.in_memory is not None:
@@ -121,9 +120,7 @@ class RowBlocks:
     @property
     def n(self) -> int:
         """The number of rows; where it is not known it takes the pass that accumulates the Gram matrix."""
-        if self.in_memory is not None:
-            return len(self.in_memory)
-        return self.size if self.size is not None else self.gram.n
+        return self.gram.n if self._known_size is None else self._known_size
 
     @cached_property
     def moments(self) -> Moments:
@@ -272,7 +269,9 @@ def _add_products(products: Array | None, rows: Array) -> Array:
 
 
 # What the blocks are produced by stands in the module, so that fits, which hold them, can be pickled.
-def _views(X: Array, step: int) -> Iterator[Array]:
+def views(X: Array) -> Iterator[Array]:
+    """Yield the blocks of a matrix in memory."""
+    step = block_rows(X.shape[1])
     return (X[i : i + step] for i in range(0, len(X), step))
 
 

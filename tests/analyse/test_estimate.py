@@ -180,12 +180,12 @@ def test_large_arrays_stay_in_the_file_and_are_what_they_are_in_memory(tmp_path,
     whole = read_matrix(path, drop_rows=True, skip_columns="2")
     monkeypatch.setattr("figures.analyse.reading.matrix.arrays.MOST_CELLS", 100)
     blocks = read_matrix(path, drop_rows=True, skip_columns="2")
-    np.testing.assert_array_equal(np.concatenate(list(blocks.values)), whole.values)
-    assert (blocks.values.n, blocks.rows, blocks.notes) == (399, whole.rows, whole.notes)
+    np.testing.assert_array_equal(blocks.data.all_rows(), whole.data.all_rows())
+    assert (blocks.data.n, blocks.lines, blocks.notes) == (399, whole.lines, whole.notes)
     for columns in (None, "1,3"):
         values[7, 3] = 0.0
         np.save(path, values)
-        rows = read_matrix(path, columns=columns).values
+        rows = read_matrix(path, columns=columns).data
         kept = [0, 2] if columns else [0, 1, 2, 3, 4]
         np.testing.assert_array_equal(rows.take(np.array([0, 8, 399])), values[[0, 8, 399]][:, kept])
     values[7, 3] = np.nan
@@ -227,8 +227,7 @@ def test_parquet(tmp_path, capsys, monkeypatch, most):
         read_matrix(path, skip_columns="e")
     found = read_matrix(path, columns="b,d,f", drop_rows=True)
     assert found.names == ("b", "d", "f")
-    rows = found.values if most > 300 * 3 else np.concatenate(list(found.values))
-    np.testing.assert_array_equal(rows, np.column_stack([values[1:, [1, 3]], np.arange(299.0)]))
+    np.testing.assert_array_equal(found.data.all_rows(), np.column_stack([values[1:, [1, 3]], np.arange(299.0)]))
     assert "300 rows of 4 columns, as the end of the file says" in said([path, "--columns", "1-4"], capsys)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DataError, match="is damaged or cut off"):

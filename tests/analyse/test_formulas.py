@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from figures.analyse.matrix import analyse_matrix
+from figures.analyse.matrix import admitted, analyse_matrix
 from figures.analyse.matrix import report as matrix_report
 from figures.analyse.matrix.analyse import _with_best
 from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge
-from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
+from figures.analyse.matrix.centered_rows import ridge_of_contrasts
+from figures.analyse.matrix.data_theory import data_theory, empirical_errors, trusted
 from figures.analyse.matrix.plan import BUDGET, FEWEST_ROWS, _work, make_plan
 from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.noise_part import noise_part
@@ -50,7 +50,7 @@ def regressions(X, lam):
 def test_the_best_ridge_by_theory_minimizes_the_theory_of_as_many_rows():
     """Of n rows about their mean, where n is small: n rows and n - 1 contrasts have ridges that differ by 9 %."""
     X = sample(AR1(3, 0.5), 12, stream(0, "few rows"))
-    covariance = empirical_covariance(X)
+    covariance = admitted(X).covariance()
     assert covariance.matrix == pytest.approx(np.cov(X.T))
     loo = LeaveOneOut(np.ones(1), (Estimate(1.0, 0.1, 12),), np.zeros(covariance.d))
     found = best_ridge((1.0, False), (1.0, False), loo, covariance, 12).empirical_theory
@@ -69,7 +69,7 @@ def test_the_theory_with_the_empirical_covariance_is_that_of_contrasts():
 
 def test_degrees_of_freedom_and_effective_ridge_are_of_the_regressions():
     X = sample(AR1(6, 0.5), 50, stream(0, "degrees of freedom"))
-    theory = data_theory(X, np.array([0.01, 0.3, 3.0]), 10)
+    theory = data_theory(admitted(X), np.array([0.01, 0.3, 3.0]), 10)
     for lam in (0.02, 0.3, 2.0):
         df = np.mean([h for _, h in regressions(X, lam)])
         assert theory.degrees_of_freedom(lam) == pytest.approx(df, rel=1e-3)
@@ -99,7 +99,7 @@ def test_shares_and_errors_of_an_analysis(analysis):
         [1 - e / v for e, v in zip(analysis.column_error, analysis.variances, strict=True)]
     )
     assert (analysis.theory[:, -1] <= analysis.theory[:, :-1].min(axis=1) + 1e-12).all()
-    theory = data_theory(sample(AR1(8, 0.6), 60, stream(0, "analysis")), np.array([1e-5, 1e2]), 20)
+    theory = data_theory(admitted(sample(AR1(8, 0.6), 60, stream(0, "analysis"))), np.array([1e-5, 1e2]), 20)
     grid = np.geomspace(1e-3, 10, 400)
     assert analysis.doubled_error == pytest.approx(np.nanmin(theory.mean_test_error(120, grid)), rel=1e-3)
 
@@ -145,7 +145,7 @@ def spectrum():
 def test_directions_are_right_eigenvectors(spectrum):
     rows, found = spectrum
     covariance = np.cov(rows.T)
-    predictor = fit(contrasts(rows), float(ridge_of_contrasts(0.3, len(rows)))).predictor
+    predictor = fit(admitted(rows).contrasts(), float(ridge_of_contrasts(0.3, len(rows)))).predictor
     matrices = {MASKED: predictor, COVARIANCE: covariance, CORRELATION: covariance / np.diagonal(covariance)}
     for method, matrix in matrices.items():
         one = found[method]

@@ -152,11 +152,11 @@ def test_quoted_names_among_blanks_are_read_as_r_writes_them(tmp_path):
     path.write_text('"mpg" "fuel use"\n' + "".join(f'"Mazda RX{k}" {k}.5  {k * k}\n' for k in range(6)))
     matrix = read_matrix(path, skip_columns="1")
     assert matrix.names == ("mpg", "fuel use")
-    np.testing.assert_array_equal(matrix.values, [[k + 0.5, k * k] for k in range(6)])
+    np.testing.assert_array_equal(matrix.data.all_rows(), [[k + 0.5, k * k] for k in range(6)])
     with pytest.raises(DataError, match=r"row 2, column 1: 'Mazda RX0' is not a number; .* --skip-columns 1"):
         read_matrix(path)
     path.write_text(path.read_text().replace("3.5", "NA"))
-    assert read_matrix(path, skip_columns="1", drop_rows=True).values.shape == (5, 2)
+    assert read_matrix(path, skip_columns="1", drop_rows=True).data.all_rows().shape == (5, 2)
 
 
 def test_a_number_that_marks_missing_cells_is_pointed_out(tmp_path):
@@ -167,7 +167,7 @@ def test_a_number_that_marks_missing_cells_is_pointed_out(tmp_path):
     note = read_matrix(path).notes[-1]
     assert note.startswith("the number -999 stands in 3 cells, far from all others of their columns")
     assert note.endswith("say --missing -999")
-    assert read_matrix(path, missing="-999", drop_rows=True).values.shape == (9, 3)
+    assert read_matrix(path, missing="-999", drop_rows=True).data.all_rows().shape == (9, 3)
     path.write_text("a,b\n" + "".join(f"{k % 7},{100 * k - 999}\n" for k in range(30)), encoding="utf-8")
     assert not any("-999" in note for note in read_matrix(path).notes)
 

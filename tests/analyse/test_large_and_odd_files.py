@@ -53,7 +53,7 @@ def test_large_gzipped_files_below_the_limit_are_read(tmp_path):
     values = stream(0, "gzipped").standard_normal((5000, 20))
     with gzip.open(path, "wb") as file:
         np.save(file, values)
-    np.testing.assert_array_equal(read_matrix(path).values, values)
+    np.testing.assert_array_equal(read_matrix(path).data.all_rows(), values)
 
 
 def test_a_cut_off_archive_is_damaged_not_large(tmp_path):

@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from figures.analyse.matrix import analyse_matrix, report
-from figures.analyse.matrix import table_rows as rows_of_tables
+from figures.analyse.matrix import admitted, analyse_matrix, centered_rows, report
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.data_theory import data_theory
 from figures.analyse.matrix.elliptical_theory import elliptical_theory
@@ -21,7 +20,7 @@ OPTIONS = {"repeats": 3, "lams": [0.05, 0.5], "sizes": [5, 9, 30, 400]}
 @pytest.fixture
 def in_blocks(monkeypatch):
     """Every table counts as large, and blocks are small."""
-    monkeypatch.setattr(rows_of_tables, "MOST_CELLS", 0)
+    monkeypatch.setattr(centered_rows, "MOST_CELLS", 0)
     for module in ("simulate.masked.row_blocks", "simulate.masked.row_sources"):
         monkeypatch.setattr(sys.modules[module], "block_rows", lambda d: 200)
 
@@ -74,9 +73,9 @@ def test_what_is_said_of_redundant_columns_and_outliers_is_the_same(request):
     X[700] *= 9
     X[900, 7] = 1e4
     names = tuple("abcdefgh")
-    whole = quality_notes(X, names)
+    whole = quality_notes(admitted(X, names))
     request.getfixturevalue("in_blocks")
-    blocks = quality_notes(X, names)
+    blocks = quality_notes(admitted(X, names))
     # Which of three columns of one relation is named hangs on rounding.
     assert [note for note in blocks if "one choice" not in note] == [note for note in whole if "one choice" not in note]
     assert len(whole) == len(blocks) > 3
@@ -84,7 +83,7 @@ def test_what_is_said_of_redundant_columns_and_outliers_is_the_same(request):
 
 def test_leave_one_out_on_some_rows_has_the_size_of_all(monkeypatch):
     """150 rows know an error to 11 %, but its ratio to the error at another ridge to 2 %: 7 % is beyond 3 sigma."""
-    X = data(PointScales([0.4, 2.8], [0.75, 0.25]))
+    X = admitted(data(PointScales([0.4, 2.8], [0.75, 0.25])))
     lams = np.array([1e-2, 0.1, 1.0])
     gaussian = data_theory(X, lams, 30)
     found = []

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from figures.analyse.matrix import analyse_matrix, constant_columns, report
+from figures.analyse.matrix import admitted, analyse_matrix, report
 from figures.analyse.matrix.best_ridge import loo_squares
-from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors
+from figures.analyse.matrix.centered_rows import centered_rows, ridge_of_contrasts, table_rows
+from figures.analyse.matrix.data_theory import data_theory, empirical_errors
 from figures.analyse.matrix.held_out import split_errors
 from figures.analyse.matrix.plan import make_plan
 from simulate.core import Estimate, stream
@@ -24,6 +24,11 @@ def data(number, n=N):
     return sample(COVARIANCE, n, stream(0, "analysis", number)) + np.linspace(-3, 5, D)
 
 
+def rows(number):
+    """The same as what an analysis takes."""
+    return admitted(data(number))
+
+
 def exact(n, lam=LAM):
     """Theory of n rows about their own mean: n - 1 degrees of freedom, and a new row about an estimated mean."""
     model = MaskedRidge(COVARIANCE, (n - 1) / D, lam * n / (n - 1))
@@ -38,14 +43,15 @@ def analysis():
 def test_contrasts_have_the_centered_gram_matrix_and_predictor():
     X = data(1, n=30)
     centered = X - X.mean(axis=0)
-    np.testing.assert_allclose(contrasts(X).T @ contrasts(X), centered.T @ centered, rtol=1e-10, atol=1e-10)
-    of_contrasts = fit(contrasts(X), float(ridge_of_contrasts(LAM, 30)))
+    rows = admitted(X).contrasts().all_rows()
+    np.testing.assert_allclose(rows.T @ rows, centered.T @ centered, rtol=1e-10, atol=1e-10)
+    of_contrasts = fit(rows, float(ridge_of_contrasts(LAM, 30)))
     np.testing.assert_allclose(of_contrasts.predictor, fit(centered, LAM).predictor, rtol=1e-9, atol=1e-12)
 
 
 def test_leave_one_out_refits_mean_and_regression():
     X = data(2, n=15)[:, :6]
-    squares = np.concatenate(list(loo_squares(X, 0.3)))
+    squares = np.concatenate(list(loo_squares(admitted(X), 0.3)))
     for i in range(15):
         others = np.delete(X, i, axis=0)
         centered = others - others.mean(axis=0)
@@ -56,13 +62,13 @@ def test_leave_one_out_refits_mean_and_regression():
 
 @pytest.mark.parametrize("n", [20, 41, 120])
 def test_held_out_error_agrees_with_theory(agrees, n):
-    values = [split_errors(data(r), np.array([LAM]), TUNING, (n,), 60, 0, r)[0, 0, 0] for r in range(200)]
+    values = [split_errors(rows(r), np.array([LAM]), TUNING, (n,), 60, 0, r)[0, 0, 0] for r in range(200)]
     agrees(Estimate.of(values), exact(n), resolves=0.05)
 
 
 @pytest.mark.parametrize("n", [60, 120, 200])
 def test_gcv_of_the_training_rows_agrees_with_the_held_out_error(agrees, n):
-    both = np.array([split_errors(data(r), np.array([LAM]), TUNING, (n,), 40, 1, r)[:, 0, 0] for r in range(140)])
+    both = np.array([split_errors(rows(r), np.array([LAM]), TUNING, (n,), 40, 1, r)[:, 0, 0] for r in range(140)])
     agrees(Estimate.of(both[:, 1]), exact(n), resolves=0.06)
     gap = Estimate.of(both[:, 1] - both[:, 0])
     assert abs(gap.mean) < 5 * gap.stderr
@@ -70,27 +76,27 @@ def test_gcv_of_the_training_rows_agrees_with_the_held_out_error(agrees, n):
 
 @pytest.mark.parametrize("n", [20, 60, 120, 240, 480])
 def test_theory_from_the_data_alone_agrees_with_the_true_one(agrees, n):
-    values = [data_theory(data(r), np.array([LAM]), 20).mean_test_error(n, np.array([LAM]))[0] for r in range(60)]
+    values = [data_theory(rows(r), np.array([LAM]), 20).mean_test_error(n, np.array([LAM]))[0] for r in range(60)]
     agrees(Estimate.of(values), exact(n), resolves=0.025)
 
 
 def test_the_empirical_covariance_is_optimistic_by_d_over_n():
-    values = [empirical_errors(empirical_covariance(data(r)), N, np.array([LAM]))[0] for r in range(20)]
+    values = [empirical_errors(rows(r).covariance(), N, np.array([LAM]))[0] for r in range(20)]
     estimate = Estimate.of(values)
     assert estimate.mean + 5 * estimate.stderr < exact(N) * (1 - 0.5 * D / N)
 
 
 def test_at_all_rows_the_theory_of_the_data_is_gcv():
     X = data(3)
-    theory = data_theory(X, np.array([LAM]), 20)
-    fitted = fit(contrasts(X), float(ridge_of_contrasts(LAM, N)))
+    theory = data_theory(admitted(X), np.array([LAM]), 20)
+    fitted = fit(admitted(X).contrasts(), float(ridge_of_contrasts(LAM, N)))
     assert theory.mean_test_error(N, np.array([LAM]))[0] == pytest.approx(fitted.mean_gcv_error * (1 + 1 / N), rel=1e-6)
     assert theory.effective_ridge(LAM) == pytest.approx(fitted.effective_ridge, rel=0.05)
     assert 0 < theory.degrees_of_freedom(LAM) < D - 1
 
 
 def test_beyond_the_reach_of_the_data_the_theory_is_nan():
-    theory = data_theory(data(4, n=20), np.array([1e-3]), 10)
+    theory = data_theory(admitted(data(4, n=20)), np.array([1e-3]), 10)
     assert np.isnan(theory.mean_test_error(1000, np.array([1e-3]))).all()
 
 
@@ -151,7 +157,7 @@ def test_a_column_is_constant_up_to_rounding_in_any_unit(unit):
     X = unit * data(5, n=40)
     X[:, 3] = unit * (1e3 + 1e-13 * np.arange(40))  # rounded, the steps at 1000 are 1.1e-13
     X[:, 7] = unit * (1e3 + 1e-8 * np.arange(40))
-    assert constant_columns(X) == [3]
+    assert centered_rows(table_rows(X)).constant == (3,)
 
 
 def test_standardized_columns_have_no_units():
@@ -175,7 +181,8 @@ def test_fitted_exactly_is_said_of_no_more_rows_than_columns():
     noted = []
     for n in (5, 6):  # 5 columns: 4 unknowns, and n - 1 rows about their mean
         X = stream(0, "exactly", n).standard_normal((n, 5))
-        left = np.linalg.lstsq(contrasts(X)[:, 1:], contrasts(X)[:, 0], rcond=None)[1]
+        rows = admitted(X).contrasts().all_rows()
+        left = np.linalg.lstsq(rows[:, 1:], rows[:, 0], rcond=None)[1]
         noted.append("fitted exactly" in str(analyse_matrix(X, repeats=2).notes))
         assert noted[-1] == (left.sum() < 1e-20)
     assert noted == [True, False]
@@ -200,7 +207,7 @@ def test_gcv_of_two_columns_by_hand():
     """
     X = np.array([[4.0, -3.0], [5.0, -6.0], [6.0, -3.0], [12.0, 3.0]])  # the last row is 7 off both means
     seed = next(s for s in range(100) if stream(s, "split", 0).permutation(4)[-1] == 3)
-    measured = split_errors(X, np.array([1.0]), np.array([1.0]), (3,), 1, seed, 0)
+    measured = split_errors(admitted(X), np.array([1.0]), np.array([1.0]), (3,), 1, seed, 0)
     of_x, of_y = 1.0 / (1 - 1 / 3) ** 2, 3.0 / (1 - 1 / 5) ** 2
     assert measured[1, 0, 0] == pytest.approx(1.5 * (of_x + of_y) / 2, rel=1e-12)
     assert measured[0, 0, 0] == pytest.approx(49, rel=1e-12)  # predicted by the means of the three

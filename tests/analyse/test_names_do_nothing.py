@@ -132,7 +132,7 @@ def test_temporary_files_of_processes_that_were_killed_are_removed(tmp_path):
 @pytest.mark.parametrize(("number", "left"), [(signal.SIGTERM, 0), (signal.SIGKILL, 1)])
 def test_a_process_that_is_told_to_end_leaves_nothing_half_written(tmp_path, number, left):
     script = (
-        "import signal, sys, time; from pathlib import Path; import figures.__main__ as program\n"
+        "import signal, sys, time; from pathlib import Path; import figures.start as program\n"
         "signal.signal(signal.SIGTERM, program._terminate)\n"
         "from theory.core.atomic_write import atomic_write\n"
         "with atomic_write(Path(sys.argv[1])) as file:\n"

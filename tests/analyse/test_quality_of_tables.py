@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta, t
 
 from figures.analyse.command import main
-from figures.analyse.matrix.admissible import scale_choice
+from figures.analyse.matrix.admissible import admitted, scale_choice
 from figures.analyse.matrix.data_quality import (
     correlations,
     equal_columns,
@@ -16,7 +16,6 @@ from figures.analyse.matrix.data_quality import (
     unit_columns,
 )
 from figures.analyse.matrix.spectrum import matrix_spectrum
-from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from theory.numerics import ConvergenceError, Solution
 
@@ -30,7 +29,7 @@ def gaussian(seed, n=60, d=5, shared=0.5):
 
 
 def units(X):
-    return unit_columns(table_rows(X))
+    return unit_columns(admitted(X))
 
 
 def write(path, X):
@@ -52,14 +51,14 @@ def test_redundant_columns_are_named():
     X = gaussian(0, n=60, d=6)
     X[:, 3] = 7 - 2 * X[:, 1]
     X[:, 5] = X[:, 0] + X[:, 2]
-    said = quality_notes(X, NAMES[:6])
+    said = quality_notes(admitted(X, NAMES[:6]))
     assert said[0].startswith("the columns b, d say the same")
     assert said[1].startswith("1 column follows exactly from the others")
     assert len(said) == 2
 
 
 def test_few_rows_make_no_column_redundant():
-    assert not quality_notes(gaussian(0, n=12, d=8), NAMES[:8])
+    assert not quality_notes(admitted(gaussian(0, n=12, d=8), NAMES[:8]))
     near = np.column_stack([np.arange(4.0), np.arange(4) + 0.04 * np.array([1, -1, -1, 1])])
     assert np.corrcoef(near.T)[0, 1] > 0.999
     assert equal_columns(correlations(units(near)), len(near))[0] == [1]  # the chance of that is 1 in 1500 for one pair
@@ -73,19 +72,19 @@ def test_few_rows_make_no_column_redundant():
 def test_outlying_rows_and_cells_are_named():
     X = gaussian(1, n=60, d=3, shared=3.0)
     X[41] += np.array([6.0, -6.0, 0.0])  # against the correlation: no cell of it is large
-    said = quality_notes(X, NAMES[:3])
+    said = quality_notes(admitted(X, NAMES[:3]))
     assert len(said) == 1
     assert said[0].startswith("1 row of the data lies further from the mean than Gaussian rows would")
     assert "the furthest first: 42)" in said[0]
     X[7, 2] = 1000.0
-    said = quality_notes(X, NAMES[:3])
+    said = quality_notes(admitted(X, NAMES[:3]))
     assert any(note.startswith("one cell, in row 8 of the data, makes ") and "of column c" in note for note in said)
 
 
 def test_heavy_rows_are_no_single_mistakes():
     X = gaussian(2, n=400, d=10)
     X[::12] *= 12  # 34 rows, of which 33 are expected beyond the limit, and 21 are many
-    assert any("so many are no single mistakes" in note for note in quality_notes(X, NAMES[:10]))
+    assert any("so many are no single mistakes" in note for note in quality_notes(admitted(X, NAMES[:10])))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_heavy_rows_are_no_single_mistakes():
 def test_unequal_columns_are_standardized_unless_refused(factor, wanted, chosen, words):
     X = gaussian(0) * np.array([1, 1, 1, 1, factor])
     X = np.column_stack([X, np.ones(len(X))])  # a constant column has no scale
-    found, said = scale_choice(X, wanted)
+    found, said = scale_choice(admitted(X, drop_constant=True), wanted)
     assert found == chosen
     assert (said is None) if words is None else words in said
 

@@ -32,8 +32,8 @@ def test_real_numbers_of_any_type(tmp_path, dtype):
     path = tmp_path / "data.npy"
     np.save(path, VALUES.astype(dtype))
     matrix = read_matrix(path)
-    np.testing.assert_array_equal(matrix.values, VALUES.astype(dtype).astype(float))
-    assert matrix.values.dtype == np.float64
+    np.testing.assert_array_equal(matrix.data.all_rows(), VALUES.astype(dtype).astype(float))
+    assert matrix.data.all_rows().dtype == np.float64
     assert matrix.names == ("column 1", "column 2", "column 3")
 
 
@@ -41,7 +41,7 @@ def test_fortran_order_gzip_and_columns(tmp_path):
     path = tmp_path / "data.npy.gz"
     path.write_bytes(gzip.compress(npy(np.asfortranarray(VALUES))))
     matrix = read_matrix(path, skip_columns="2")
-    np.testing.assert_array_equal(matrix.values, VALUES[:, [0, 2]])
+    np.testing.assert_array_equal(matrix.data.all_rows(), VALUES[:, [0, 2]])
     assert matrix.names == ("column 1", "column 3")
 
 
@@ -49,8 +49,8 @@ def test_archives(tmp_path):
     one, two = tmp_path / "one.npz", tmp_path / "two.npz"
     np.savez(one, X=VALUES)
     np.savez_compressed(two, X=VALUES, y=VALUES[:, 0])
-    np.testing.assert_array_equal(read_matrix(one).values, VALUES)
-    np.testing.assert_array_equal(read_matrix(two, array="X").values, VALUES)
+    np.testing.assert_array_equal(read_matrix(one).data.all_rows(), VALUES)
+    np.testing.assert_array_equal(read_matrix(two, array="X").data.all_rows(), VALUES)
     with pytest.raises(DataError, match="holds 2 arrays: say which with --array NAME, one of: X, y"):
         read_matrix(two)
     with pytest.raises(DataError, match="holds no array 'Z'; it holds: X, y"):

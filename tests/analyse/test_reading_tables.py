@@ -48,7 +48,7 @@ def file(tmp_path):
 )
 def test_layouts_are_found_and_said(file, content, names, said):
     matrix = read_matrix(file(content))
-    np.testing.assert_array_equal(matrix.values, VALUES)
+    np.testing.assert_array_equal(matrix.data.all_rows(), VALUES)
     assert matrix.names == names
     assert said in matrix.notes[0]
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_said_in_one_line(file, content, message):
 
 def test_columns_are_chosen_by_number_and_name(file):
     path = file("id,a,b,c\n7,1,2,3\n9,4,5,6\n9,7,8,10\n")
-    np.testing.assert_array_equal(read_matrix(path, columns="c,2").values, [[3, 1], [6, 4], [10, 7]])
+    np.testing.assert_array_equal(read_matrix(path, columns="c,2").data.all_rows(), [[3, 1], [6, 4], [10, 7]])
     assert read_matrix(path, columns="2-4").names == ("a", "b", "c")
     assert read_matrix(path, skip_columns="id,3").names == ("a", "c")
 
@@ -124,7 +124,7 @@ def test_columns_that_do_not_exist(file, options, message):
 
 def test_a_column_of_text_can_be_skipped_and_ragged_rows_are_still_seen(file):
     path = file("id,a,b\ns1,1,2\ns2,3,4\ns3,5,6\n")
-    np.testing.assert_array_equal(read_matrix(path, skip_columns="1").values, [[1, 2], [3, 4], [5, 6]])
+    np.testing.assert_array_equal(read_matrix(path, skip_columns="1").data.all_rows(), [[1, 2], [3, 4], [5, 6]])
     with pytest.raises(DataError, match="row 3 has 4 cells"):
         read_matrix(file("id,a,b\ns1,1,2\ns2,3,4,9\ns3,5,6\n"), skip_columns="1")
 
@@ -133,20 +133,20 @@ def test_a_doubtful_header_is_decided_by_the_user(file):
     path = file("a,2019\n1,2\n3,4\n5,6\n")
     assert read_matrix(path, header="yes").names == ("a", "2019")
     numbers = file("10,20\n1,2\n3,4\n5,6\n")
-    assert read_matrix(numbers).values.shape == (4, 2)
+    assert read_matrix(numbers).data.all_rows().shape == (4, 2)
     assert read_matrix(numbers, header="yes").names == ("10", "20")
 
 
 def test_an_index_is_pointed_out(file):
     matrix = read_matrix(file(",0,1\n0,5,6\n1,7,8\n2,9,11\n"))  # as pandas writes it
-    assert matrix.values.shape == (3, 3)
+    assert matrix.data.all_rows().shape == (3, 3)
     assert "'column 1' goes up by 1 from row to row" in matrix.notes[1]
     assert "--skip-columns 1" in matrix.notes[1]
 
 
 def test_a_byte_that_is_no_utf_8_may_come_late(file):
     matrix = read_matrix(file(b"a,b\n" + b"1,2\n" * 100_000 + b"3,4\n#\xe4\n"[:4]))
-    assert matrix.values.shape == (100_001, 2)
+    assert matrix.data.all_rows().shape == (100_001, 2)
 
 
 def test_too_large_for_the_memory(file, monkeypatch):

@@ -47,7 +47,7 @@ def file(tmp_path):
 )
 def test_what_can_be_read_safely_is_read(file, content, options, names):
     matrix = read_matrix(file(content), **options)
-    np.testing.assert_array_equal(matrix.values, ROWS)
+    np.testing.assert_array_equal(matrix.data.all_rows(), ROWS)
     assert matrix.names == names
 
 
@@ -164,9 +164,9 @@ def test_a_header_one_name_short_is_that_of_names_of_rows(file):
 def test_years_are_names_or_numbers_as_the_user_says(file):
     path = file("2001,2002,2003\n1,2,5\n4,9,6\n6,7,7\n")
     assert read_matrix(path, header="yes").names == ("2001", "2002", "2003")
-    assert read_matrix(path, header="no").values.shape == (4, 3)
+    assert read_matrix(path, header="no").data.all_rows().shape == (4, 3)
     steady = file("2,4,6,8,10\n1,3,5,7,9\n0,1,5,2,7\n", "steady.csv")
-    assert read_matrix(steady).values.shape == (3, 5)  # other rows go in equal steps too
+    assert read_matrix(steady).data.all_rows().shape == (3, 5)  # other rows go in equal steps too
     names = file(",400,402,404,406,408\n1,.1,.2,.4,.7,.1\n2,.3,.2,.1,.5,.6\n3,.3,.7,.1,.5,.6\n", "names.csv")
     assert read_matrix(names, header="yes").names[:2] == ("column 1", "400")
 
@@ -182,7 +182,7 @@ def test_rows_of_an_array_are_left_out_too(tmp_path):
     values[1, 0] = np.nan
     np.save(tmp_path / "x.npy", values)
     matrix = read_matrix(tmp_path / "x.npy", drop_rows=True)
-    np.testing.assert_array_equal(matrix.values, values[[0, 2, 3, 4]])
+    np.testing.assert_array_equal(matrix.data.all_rows(), values[[0, 2, 3, 4]])
     assert "1 of 5 rows left out: they have numbers that are not finite" in matrix.notes
     with pytest.raises(DataError, match="--missing and --decimal are for tables of text"):
         read_matrix(tmp_path / "x.npy", missing="-999")
@@ -217,9 +217,9 @@ def test_rows_read_at_once_are_those_read_by_cells(file, monkeypatch):
     quick = read_matrix(path, **options)
     monkeypatch.setattr("figures.analyse.reading.matrix.cell_by_cell._simple_numbers", lambda *_: None)
     slow = read_matrix(path, **options)
-    assert quick.values.tobytes() == slow.values.tobytes()
-    assert (quick.notes, quick.rows) == (slow.notes, slow.rows)
-    assert quick.values.shape == (42, 3)
+    assert quick.data.all_rows().tobytes() == slow.data.all_rows().tobytes()
+    assert (quick.notes, quick.lines) == (slow.notes, slow.lines)
+    assert quick.data.all_rows().shape == (42, 3)
 
 
 @pytest.mark.parametrize("cell", ["1_000", "\N{ARABIC-INDIC DIGIT THREE}", "0x1p3"])

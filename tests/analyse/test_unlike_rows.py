@@ -8,13 +8,12 @@ import pytest
 from figures.analyse.command import main
 from figures.analyse.matrix import MatrixAnalysis, analyse_matrix, report
 from figures.analyse.matrix import row_scales as scales_of_rows
-from figures.analyse.matrix.admissible import admissible
+from figures.analyse.matrix.admissible import admitted, scaled
 from figures.analyse.matrix.best_ridge import least_error, loo_means
-from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
+from figures.analyse.matrix.data_theory import data_theory, empirical_errors, trusted
 from figures.analyse.matrix.elliptical_theory import elliptical_theory, empirical_elliptical_errors
 from figures.analyse.matrix.row_scales import differ, heterogeneity, law_of_scales
 from figures.analyse.matrix.table import with_chosen
-from figures.analyse.matrix.table_rows import table_rows
 from figures.core.table import read_csv
 from simulate.core import Estimate, stream
 from simulate.masked import sample
@@ -43,7 +42,7 @@ def exact(n, lam=LAM, law=LAW):
 
 def measured(X, seed):
     """How unlike the rows are, without the sentence on the rows that were used."""
-    return heterogeneity(table_rows(X), LAM, seed)[0]
+    return heterogeneity(admitted(X), LAM, seed)[0]
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +56,8 @@ def predictions():
     found = []
     for number in range(80):
         X = data(number)
-        gaussian = data_theory(X, LAMS, 20)
-        found.append((gaussian, elliptical_theory(X, gaussian, law_of_scales(measured(X, number)), LAM, 0)))
+        gaussian = data_theory(admitted(X), LAMS, 20)
+        found.append((gaussian, elliptical_theory(admitted(X), gaussian, law_of_scales(measured(X, number)), LAM, 0)))
     return found
 
 
@@ -107,8 +106,8 @@ def test_law_of_the_scales_has_mean_one_and_the_heterogeneity_that_was_estimated
 
 def test_for_rows_of_one_scale_the_reported_error_is_that_of_gaussian_theory():
     X = data(2, EqualScales())
-    gaussian = data_theory(X, LAMS, 20)
-    elliptical = elliptical_theory(X, gaussian, EqualScales(), LAM, 0)
+    gaussian = data_theory(admitted(X), LAMS, 20)
+    elliptical = elliptical_theory(admitted(X), gaussian, EqualScales(), LAM, 0)
     for n in (20, 31, 60, N, 2 * N):
         np.testing.assert_allclose(elliptical.errors(n, LAMS)[1], gaussian.mean_test_error(n, LAMS), rtol=1e-5)
     assert elliptical.effective_ridge(LAM) == pytest.approx(gaussian.effective_ridge(LAM), rel=1e-9)
@@ -116,8 +115,8 @@ def test_for_rows_of_one_scale_the_reported_error_is_that_of_gaussian_theory():
 
 def test_at_all_rows_the_elliptical_theory_is_leave_one_out():
     X = data(3)
-    elliptical = elliptical_theory(X, data_theory(X, LAMS, 20), LAW, LAM, 0)
-    expected = [loo_means(X, lam)[0].mean() for lam in LAMS]
+    elliptical = elliptical_theory(admitted(X), data_theory(admitted(X), LAMS, 20), LAW, LAM, 0)
+    expected = [loo_means(admitted(X), lam)[0].mean() for lam in LAMS]
     np.testing.assert_allclose(elliptical.mean_test_error(N, LAMS), expected, rtol=1e-4)
     assert elliptical.effective_ridge(LAM) == pytest.approx(exact(N).effective_ridge, rel=0.1)
 
@@ -151,7 +150,7 @@ def test_what_gcv_reports_is_predicted_too(agrees, predictions, n):
 
 def test_elliptical_theory_ends_where_the_data_do():
     X = data(4, n=20)
-    elliptical = elliptical_theory(X, data_theory(X, np.array([1e-3]), 10), LAW, LAM, 0)
+    elliptical = elliptical_theory(admitted(X), data_theory(admitted(X), np.array([1e-3]), 10), LAW, LAM, 0)
     assert np.isnan(elliptical.errors(1000, np.array([1e-3]))).all()
 
 
@@ -160,8 +159,8 @@ def test_the_ridge_by_leave_one_out_is_better_than_that_of_gcv():
     ratios = []
     for number in range(20):
         X = data(number, HEAVY, n=60)
-        gaussian = data_theory(X, SEARCHED, 20)
-        elliptical = elliptical_theory(X, gaussian, HEAVY, LAM, 0)
+        gaussian = data_theory(admitted(X), SEARCHED, 20)
+        elliptical = elliptical_theory(admitted(X), gaussian, HEAVY, LAM, 0)
         choices = (least_error(of.mean_test_error, 60, 1.0, SEARCHED)[0] for of in (gaussian, elliptical))
         by_gcv, by_loo = (exact(60, lam, HEAVY).mean_test_error for lam in choices)
         ratios.append(by_gcv / by_loo)
@@ -218,14 +217,14 @@ def test_report_says_what_gcv_costs_and_which_line_is_nearer(unlike):
 def test_rows_of_one_length_are_almost_alike_whatever_they_were():
     """Lengths are scales up to O(1/d), and Gaussian theory then holds up to as much: here 4 % and 10 % at d = 30."""
     X = data(5, HEAVY)
-    scaled, _, notes = admissible(X, None, drop_constant=False, standardize=False, equal_rows=True)
-    assert notes[0].startswith("rows were scaled to one distance from their mean")
-    scaled = scaled.all_rows()
-    assert scaled.var(axis=0).mean() == pytest.approx(X.var(axis=0).mean(), rel=0.06)
-    assert np.ptp(np.linalg.norm(scaled, axis=1)) < 1e-10
-    assert measured(scaled, 0).value < 1.2  # 3.4 before
+    rows = scaled(admitted(X), standardize=False, equal_rows=True)
+    assert rows.notes[0].startswith("rows were scaled to one distance from their mean")
+    X_scaled = rows.rows.all_rows()
+    assert X_scaled.var(axis=0).mean() == pytest.approx(X.var(axis=0).mean(), rel=0.06)
+    assert np.ptp(np.linalg.norm(X_scaled, axis=1)) < 1e-10
+    assert measured(X_scaled, 0).value < 1.2  # 3.4 before
     true = exact(N, law=EqualScales()).mean_test_error * (1 + 1 / N)  # of columns of unit variance
-    assert loo_means(scaled, LAM)[0].mean() / scaled.var(axis=0).mean() == pytest.approx(true, rel=0.25)
+    assert loo_means(rows, LAM)[0].mean() / X_scaled.var(axis=0).mean() == pytest.approx(true, rel=0.25)
 
 
 def test_command_scales_rows_and_refuses_what_it_cannot_scale(tmp_path, capsys):
@@ -266,7 +265,7 @@ def test_a_theory_that_is_not_solved_is_no_number_at_every_ridge(monkeypatch):
         raise ConvergenceError("effective ridge", Solution(None, "max_iter", 1.0, 1e-12, 5))
 
     monkeypatch.setattr(masked, "learning_curve", unsolved)
-    covariance = empirical_covariance(data(0))
+    covariance = admitted(data(0)).covariance()
     for found, shape in (
         (empirical_errors(covariance, 60, LAMS), (3,)),
         (empirical_elliptical_errors(covariance, LAW, 60, LAMS), (2, 3)),

@@ -37,7 +37,7 @@ def test_wide_tables_are_read_whatever_parts_their_cells(tmp_path, delimiter, wi
     assert shape.columns == width
     assert shape.rows == pytest.approx(ROWS, abs=1)
     matrix = read_matrix(path)
-    np.testing.assert_array_equal(matrix.values, values)
+    np.testing.assert_array_equal(matrix.data.all_rows(), values)
     assert (matrix.names[0], matrix.names[-1]) == ("gene_000000", f"gene_{width - 1:06d}")
 
 
@@ -50,20 +50,20 @@ def test_wide_tables_without_a_header_below_remarks_and_with_missing_cells(tmp_p
     path.write_bytes(gzip.compress(f"{first}{delimiter}NA\n".encode(), 1, mtime=0))
     assert rest
     matrix = read_matrix(path, drop_rows=True)
-    np.testing.assert_array_equal(matrix.values, values)
+    np.testing.assert_array_equal(matrix.data.all_rows(), values)
 
 
 def test_wide_tables_in_two_bytes_a_letter(tmp_path):
     values, path = numbers(15_000), tmp_path / "expression.csv"
     path.write_text(table(values, ";"), encoding="utf-16")
-    np.testing.assert_array_equal(read_matrix(path).values, values)
+    np.testing.assert_array_equal(read_matrix(path).data.all_rows(), values)
 
 
 def test_a_delimiter_in_a_name_does_not_part_a_wide_table(tmp_path):
     """By the tab in the first name the rest of the row would be one cell, longer than cells may be."""
     values, path = numbers(30_000), tmp_path / "expression.csv"
     path.write_text(table(values, ",").replace("gene_000000", "gene\t0"))
-    np.testing.assert_array_equal(read_matrix(path).values, values)
+    np.testing.assert_array_equal(read_matrix(path).data.all_rows(), values)
 
 
 def test_a_cell_that_is_too_long_is_an_error_of_one_line(tmp_path):

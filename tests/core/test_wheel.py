@@ -1,10 +1,11 @@
-"""What pip installs is what the checkout holds, every module can be imported, and the command masked-ssl runs."""
+"""What is published is what the checkout holds, every module can be imported, and the command masked-ssl runs."""
 
 import importlib.metadata
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("theory", "simulate", "figures")
 GALLERY = "figures/gallery/"  # is of the repository only
+REPOSITORY = {".gitignore"}  # of the repository only, too, but the gallery is in the source distribution
+ADDED = ("PKG-INFO", "masked_ssl_theory.egg-info/")  # what setuptools writes into one
+SDIST = "import sys; from setuptools import build_meta; print(build_meta.build_sdist(sys.argv[1]))"
 BUILDER = (70, 1)  # the first setuptools that makes wheels without another package
 IMPORT_ALL = """
 import importlib, pathlib, sys
@@ -44,20 +48,59 @@ def run(*command, cwd, **variables):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, made by the setuptools that is here, in a copy, so that nothing is left in the checkout."""
+def copied(names, folder):
+    """Copy these files of the checkout, so that nothing is left in it by what is made of them."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def wheel_of(source, folder):
+    """The wheel of a tree or of a source distribution, made by the setuptools that is here."""
     version = importlib.metadata.version("setuptools")
     assert tuple(map(int, version.split(".")[:2])) >= BUILDER, f"setuptools {version}: pip install -e '.[dev]'"
-    copy = tmp_path_factory.mktemp("copy")
-    for name in files_of_checkout(*PACKAGES, "setup.py", "setup.cfg", "README.md", "LICENSE"):
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, copy / name)
-    made = copy / "wheels"
-    pip = (sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check")
-    run(*pip, "--no-index", "--no-deps", "--no-build-isolation", "--use-pep517", "-w", str(made), str(copy), cwd=copy)
-    (file,) = made.glob("*.whl")
+    pip = (sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--use-pep517")
+    run(*pip, "--no-index", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source), cwd=folder.parent)
+    (file,) = folder.glob("*.whl")
     return file
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    copy = tmp_path_factory.mktemp("copy")
+    copied(files_of_checkout(*PACKAGES, "setup.py", "setup.cfg", "README.md", "LICENSE"), copy)
+    return wheel_of(copy, copy / "wheels")
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    """The source distribution, which holds more than the wheel is made of."""
+    folder = tmp_path_factory.mktemp("sdist")
+    copy = copied(files_of_checkout(), folder / "copy")
+    name = run(sys.executable, "-W", "ignore", "-c", SDIST, str(folder), cwd=copy).splitlines()[-1]
+    return folder / name
+
+
+def contents(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_every_file_of_the_checkout(sdist):
+    """Tests, documentation, gallery and Makefile too, so that all that the README names can be done from it."""
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    assert {name for name in names if not name.startswith(ADDED)} == files_of_checkout() - REPOSITORY
+
+
+@pytest.mark.slow
+def test_the_wheel_of_the_source_distribution_is_that_of_the_checkout(sdist, wheel, tmp_path):
+    again, expected = contents(wheel_of(sdist, tmp_path / "wheels")), contents(wheel)
+    (record,) = (name for name in expected if name.endswith("/RECORD"))  # digests of the others, as folders list them
+    assert sorted(again.pop(record).splitlines()) == sorted(expected.pop(record).splitlines())
+    assert again == expected
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     @functools.cache
     def tests() -> dict[str, Check]:
         # They are found at the first call: a module may define what it annotates with further below.
-        found = {name: _check(_resolved(parameter, function)) for name, parameter in parameters.items()}
+        found = {name: _check(resolved(parameter.annotation, function)) for name, parameter in parameters.items()}
         return {name: check for name, check in found.items() if check is not None}
 
     kinds = {name: one.kind for name, one in parameters.items()}
@@ -107,15 +107,14 @@ def _field_checks(kind: Any) -> dict[str, Check]:
     return {name: check for name, check in found.items() if check is not None}
 
 
-def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
-    """Return the annotation itself, or Any for one that is written as text and known only to type checkers."""
-    annotation = parameter.annotation
+def resolved(annotation: Any, function: Callable[..., Any], unknown: Any = Any) -> Any:
+    """Return an annotation of a function, `unknown` for one that is written as text and known to type checkers only."""
     if not isinstance(annotation, str):
         return annotation
     try:
         return eval(annotation, getattr(inspect.unwrap(function), "__globals__", {}))
     except NameError:
-        return Any
+        return unknown
 
 
 def unaliased(annotation: Any) -> Any:

@@ -1,7 +1,8 @@
 """Masked regression of a user's samples-by-features matrix: measured, predicted, and the ridge to use."""
 
-from figures.analyse.matrix.admissible import constant_columns, constant_text
+from figures.analyse.matrix.admissible import admitted, constant_text
 from figures.analyse.matrix.analyse import analyse_matrix
+from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.figure import as_experiment, decorate, panels
 from figures.analyse.matrix.record import BestRidge, MatrixAnalysis, UnlikeRows
 from figures.analyse.matrix.report import report
@@ -17,12 +18,13 @@ from figures.analyse.matrix.spectrum import (
 
 __all__ = [
     "BestRidge",
+    "CenteredRows",
     "MatrixAnalysis",
     "MatrixSpectrum",
     "UnlikeRows",
+    "admitted",
     "analyse_matrix",
     "as_experiment",
-    "constant_columns",
     "constant_text",
     "decorate",
     "decorate_spectrum",

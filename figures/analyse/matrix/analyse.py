@@ -7,26 +7,19 @@ from typing import Any
 import numpy as np
 
 from figures.analyse.matrix import table
-from figures.analyse.matrix.admissible import admissible, scale_notes, variances_of
+from figures.analyse.matrix.admissible import admitted, scale_notes, scaled
 from figures.analyse.matrix.best_ridge import best_ridge, least_error, leave_one_out
-from figures.analyse.matrix.data_theory import (
-    Predict,
-    data_theory,
-    empirical_covariance,
-    empirical_errors,
-    trusted,
-)
+from figures.analyse.matrix.centered_rows import CenteredRows
+from figures.analyse.matrix.data_theory import Predict, data_theory, empirical_errors, trusted
 from figures.analyse.matrix.elliptical_theory import SOME_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import split_errors
 from figures.analyse.matrix.plan import FEWEST_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
 from figures.analyse.matrix.spectrum import matrix_spectrum
-from figures.analyse.matrix.table_rows import in_blocks
 from figures.analyse.matrix.unlike_rows import unlike_rows
 from figures.analyse.splits import Sweep
 from simulate.core import Task, sweep
-from simulate.masked import RowBlocks
 from theory.core.arrays import Array
 
 RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
@@ -58,8 +51,9 @@ def analyse_matrix(
     all rows, and `equal_rows` then brings every row to the same distance from the mean. `run` carries out the tasks in
     the place of `simulate.core.sweep`. The result does not depend on n_jobs.
 
-    X may be larger than memory, as anything that `simulate.masked.row_blocks` takes. Such tables, and those of more
-    than 20 million numbers, are analyzed block by block; the notes name the parts that use a random choice of rows.
+    X may be larger than memory: mapped from a file, or rows of `simulate.masked.row_blocks`. Such tables, and those of
+    more than 20 million numbers, are analyzed block by block; the notes name the parts that use a random choice of
+    rows. X may also be rows that were `admitted` before, with their names.
 
     Where a test says that the rows differ in scale, the ridge for all rows is chosen by leave-one-out, and the theory
     of such rows is given beside the Gaussian one.
@@ -67,11 +61,8 @@ def analyse_matrix(
     ValueError for X that is not a finite matrix with n >= 3 and d >= 2, for constant columns unless `drop_constant`,
     for rows that equal the mean with `equal_rows`, and for lams <= 0.
     """
-    data, names, notes = admissible(
-        X, names, drop_constant=drop_constant, standardize=standardize, equal_rows=equal_rows
-    )
-    n, d = data.n, data.d
-    variances = variances_of(data)
+    data = scaled(admitted(X, names, drop_constant=drop_constant), standardize=standardize, equal_rows=equal_rows)
+    n, d, variances = data.n, data.d, data.variances
     scale = float(variances.mean())
     given = None if lams is None else _checked(lams)
     fixed = scale * RELATIVE_LAMS if given is None else given
@@ -87,7 +78,7 @@ def analyse_matrix(
     chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED)
     lam = chosen[0]
     fixed = _with_best(fixed, lam) if given is None else given
-    covariance = empirical_covariance(data)
+    covariance = data.covariance()
     predict, raw = trusted(theory.mean_test_error), trusted(partial(empirical_errors, covariance))
     test, gcv = _measured(data, fixed, tuning, plan, seed, run or partial(sweep, n_jobs=n_jobs, progress=progress))
     loo = leave_one_out(data, lam)
@@ -106,7 +97,7 @@ def analyse_matrix(
         unlike, lines = unlike_rows(data, elliptical, fixed, tuning, plan, by_gcv[0], lam)
         rows += lines
     return MatrixAnalysis(
-        names=names,
+        names=data.names,
         n=n,
         variances=variances,
         lams=fixed,
@@ -124,12 +115,12 @@ def analyse_matrix(
         doubled_error=_doubled(expected.mean_test_error, n, tuning),
         rows=rows,
         converged=all(entry["converged"] for entry in rows),
-        notes=(*notes, *scale_notes(variances, n), *plan.notes, *_of_some_rows(data, some_rows, elliptical)),
-        _spectrum=partial(matrix_spectrum, data, names, lam, seed),
+        notes=(*data.notes, *scale_notes(variances, n), *plan.notes, *_of_some_rows(data, some_rows, elliptical)),
+        _spectrum=partial(matrix_spectrum, data, data.names, lam, seed),
     )
 
 
-def _of_some_rows(data: RowBlocks, tested: str | None, elliptical: EllipticalTheory | None) -> list[str]:
+def _of_some_rows(data: CenteredRows, tested: str | None, elliptical: EllipticalTheory | None) -> list[str]:
     """Say which parts of the analysis use a random choice of the rows, or permute them within blocks alone."""
     said = [] if tested is None else [tested]
     if elliptical is not None and data.n > SOME_ROWS:
@@ -137,9 +128,7 @@ def _of_some_rows(data: RowBlocks, tested: str | None, elliptical: EllipticalThe
             f"how leave-one-out depends on the ridge in elliptical theory is that of {SOME_ROWS} rows, chosen at "
             f"random and left out of fits to all {data.n}; its size at the best ridge is that of all rows"
         )
-    if in_blocks(data):
-        said.append("permuted columns of the spectrum are permuted within blocks of rows, each about its own mean")
-    return said
+    return [*said, *data.said_of_permuted]
 
 
 def _checked(lams: Sequence[float]) -> Array:
@@ -158,7 +147,7 @@ def _with_best(lams: Array, best: float) -> Array:
     return np.array(sorted({float(f"{lam:.2g}") for lam in lams[~near]} | {best}))
 
 
-def _measured(X: RowBlocks, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
+def _measured(X: CenteredRows, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
     """Carry out all splits, and return their held-out and GCV errors, each (repeats, n_sizes, n_lams + 1)."""
     common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
     values = run([Task(f"split/{r}", split_errors, (*common, r)) for r in range(plan.repeats)])

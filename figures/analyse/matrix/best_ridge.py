@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.data_theory import Predict
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.record import BestRidge
-from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import Estimate
-from simulate.masked import RowBlocks, fit
+from simulate.masked import fit
 from theory import masked
 from theory.core.arrays import Array
 from theory.models import Empirical, EqualScales, MaskedRegression, RowScales
@@ -43,34 +43,32 @@ def least_error(predict: Predict, n: int, scale: float, searched: Array) -> tupl
     return float(f"{lams[i]:.2g}"), i in (0, len(lams) - 1)
 
 
-def leave_one_out(X: RowBlocks, best: float) -> LeaveOneOut:
+def leave_one_out(X: CenteredRows, best: float) -> LeaveOneOut:
     """Measure leave-one-out errors of all rows around the best ridge."""
     found = [loo_means(X, factor * best) for factor in AROUND]
     center = int(np.flatnonzero(AROUND == 1)[0])
     return LeaveOneOut(best * AROUND, tuple(Estimate.of(rows) for rows, _ in found), found[center][1])
 
 
-def loo_means(X: Array | RowBlocks, lam: float) -> tuple[Array, Array]:
+def loo_means(X: CenteredRows, lam: float) -> tuple[Array, Array]:
     """Return the mean leave-one-out error of each row (n,) over the columns, and of each column (d,) over the rows."""
-    rows = table_rows(X)
-    by_row, by_column = [], np.zeros(rows.d)
-    for squares in loo_squares(rows, lam):
+    by_row, by_column = [], np.zeros(X.d)
+    for squares in loo_squares(X, lam):
         by_row.append(squares.mean(axis=1))
         by_column += squares.sum(axis=0)
-    return np.concatenate(by_row), by_column / rows.n
+    return np.concatenate(by_row), by_column / X.n
 
 
-def loo_squares(X: Array | RowBlocks, lam: float) -> Iterator[Array]:
+def loo_squares(X: CenteredRows, lam: float) -> Iterator[Array]:
     """Yield, for blocks of rows, the squared error of each entry, predicted by regression and mean of the other rows.
 
     The mean is one more direction of the hat matrix, with 1/n on its diagonal; the penalty n lam is kept. So the
     residual r of the fit to all rows, which is r' = r/(1 - h) for a known mean, becomes r/(1 - h - 1/n) = r'/(1 - r'/(n
     r)).
     """
-    rows = table_rows(X)
-    fitted = fit(rows.centered(), lam)
+    fitted = fit(X.rows.centered(), lam)
     for residuals, known_mean in fitted.residual_blocks():
-        yield refitted_mean(known_mean, residuals, rows.n) ** 2
+        yield refitted_mean(known_mean, residuals, X.n) ** 2
 
 
 def refitted_mean(known_mean: Array, residuals: Array, n: int) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.special import betainc, stdtr
 
-from figures.analyse.matrix.table_rows import table_rows
+from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.wording import counted, listed
 from simulate.masked import RowBlocks
 from theory.core.arrays import Array
@@ -28,15 +28,14 @@ MOST = 1e11  # rows times columns squared: half a minute
 LISTED = 5
 
 
-def quality_notes(X: Array | RowBlocks, names: tuple[str, ...]) -> list[str]:
+def quality_notes(X: CenteredRows) -> list[str]:
     """Return sentences on redundant columns, outlying rows and outlying cells of X (n, d), whose columns vary."""
-    table = table_rows(X)
-    n, d = table.n, table.d
+    n, d, names = X.n, X.d, X.names
     if n < 4:
         return []
     if n * d * d > MOST:
         return ["redundant columns and outlying rows were not looked for: that would take minutes in so large a table"]
-    units = unit_columns(table)
+    units = unit_columns(X)
     copies, groups = equal_columns(correlations(units), n)
     kept = np.setdiff1d(np.arange(d), copies)
     triangle = units.triangle()
@@ -81,10 +80,10 @@ def named_column(name: str) -> str:
     return name if NUMBERED.fullmatch(name) else f"column {name}"
 
 
-def unit_columns(X: RowBlocks) -> RowBlocks:
+def unit_columns(X: CenteredRows) -> RowBlocks:
     """Return the rows of X, whose columns vary, about their mean, in units in which each column has length 1."""
     root = np.sqrt(X.n)
-    return X.centered(standardize=True).mapped(lambda _, block: block / root)
+    return X.rows.centered(standardize=True).mapped(lambda _, block: block / root)
 
 
 def correlations(units: RowBlocks) -> Array:

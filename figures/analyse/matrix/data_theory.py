@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.centered_rows import CenteredRows, ridge_of_contrasts
 from figures.analyse.matrix.plan import FEWEST_ROWS
-from figures.analyse.matrix.table_rows import table_rows
-from simulate.masked import RowBlocks, fit_path
+from simulate.masked import fit_path
 from theory import masked
 from theory.core.arrays import Array
 from theory.models import Empirical
@@ -88,12 +87,12 @@ class DataTheory:
         return np.asarray(ratio * np.exp(log_mu) - (ratio - 1) * np.exp(self._log_kappa(log_mu)))
 
 
-def data_theory(X: Array | RowBlocks, lams: Array, smallest_n: int) -> DataTheory:
+def data_theory(X: CenteredRows, lams: Array, smallest_n: int) -> DataTheory:
     """Measure the ridge path of the rows of X (N, d), from which `DataTheory` predicts.
 
     It reaches ridges within the range of `lams` and at least `smallest_n` training rows.
     """
-    rows = contrasts(table_rows(X))
+    rows = X.contrasts()
     n = rows.n
     squares = sum(float(np.vdot(block, block)) for block in rows) if rows.known is None else rows.known.trace
     trace = squares / n
@@ -111,15 +110,6 @@ def data_theory(X: Array | RowBlocks, lams: Array, smallest_n: int) -> DataTheor
         _log_kappa=CubicSpline(log_mu, log_mu - np.log(freedom)),
         _log_error=CubicSpline(log_mu, np.log(path.gcv_error.mean(axis=1))),
     )
-
-
-def empirical_covariance(X: Array | RowBlocks) -> Empirical:
-    """Return the unbiased covariance of the rows of X (n, d) about their mean."""
-    table = table_rows(X)
-    if table.in_memory is None:
-        return Empirical(table.moments.covariance)
-    rows = contrasts(table.in_memory)
-    return Empirical(rows.T @ rows / len(rows))
 
 
 def empirical_errors(covariance: Empirical, n: int, lams: Array) -> Array:

@@ -19,9 +19,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from figures.analyse.matrix.best_ridge import loo_means, refitted_mean
-from figures.analyse.matrix.contrasts import ridge_of_contrasts
+from figures.analyse.matrix.centered_rows import CenteredRows, ridge_of_contrasts
 from figures.analyse.matrix.data_theory import DataTheory
-from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from simulate.masked import RowBlocks, fit_path
 from theory import masked
@@ -119,7 +118,7 @@ class EllipticalTheory:
 
 
 def elliptical_theory(
-    X: Array | RowBlocks, theory: DataTheory, rows: RowScales, anchor: float, seed: int
+    X: CenteredRows, theory: DataTheory, rows: RowScales, anchor: float, seed: int
 ) -> EllipticalTheory:
     """Measure the leave-one-out errors of the rows of X (N, d), from which `EllipticalTheory` predicts.
 
@@ -127,17 +126,15 @@ def elliptical_theory(
     one, at one ridge, the `anchor`; where there are more than SOME_ROWS, so many of them, chosen at random, show how
     much larger or smaller the error is at the other ridges. That ratio hardly depends on which rows they are.
     """
-    table = table_rows(X)
-    n = table.n
+    n, centered = X.n, X.rows.centered()
     log_mu = np.linspace(*theory.log_range, LEFT_OUT)
-    centered = table.centered()
     lams = np.exp(log_mu) * ((n - 1) / n)
     if n <= SOME_ROWS:
         errors = _left_out(centered, centered.all_rows(), lams)
     else:
         some = centered.take(np.sort(stream(seed, "rows left out").permutation(n)[:SOME_ROWS]))
         errors = _left_out(centered, some, np.append(lams, anchor))
-        errors = errors[:-1] / errors[-1] * loo_means(table, anchor)[0].mean()
+        errors = errors[:-1] / errors[-1] * loo_means(X, anchor)[0].mean()
     log_excess = np.log(errors / (1 + 1 / n)) - theory.log_gcv(log_mu)
     return EllipticalTheory(n, rows, theory, CubicSpline(log_mu, log_excess))
 

@@ -20,7 +20,7 @@ from figures.analyse.matrix.row_scales import rows_of_test
 from figures.analyse.matrix.spectrum.analyse import LEAST_COLUMNS, LEAST_ROWS, MOST_COLUMNS
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.needs import Needs, require_affordable
-from figures.analyse.reading.matrix import TableShape, table_shape
+from figures.analyse.reading.matrix import TableShape, table_shape, typed_reading
 from simulate.masked.heterogeneity import ROTATIONS
 from simulate.masked.row_blocks import block_rows
 
@@ -101,19 +101,8 @@ class Sizes:
 
 def matrix_needs(options: argparse.Namespace) -> Needs:
     """Return what an analysis with these options needs; the DataErrors are those of reading, as far as it goes."""
-    return needs_of(_shape(options), options, joblib.effective_n_jobs(options.jobs))
-
-
-def _shape(options: argparse.Namespace) -> TableShape:
-    return table_shape(
-        options.file,
-        header=options.header,
-        columns=options.columns,
-        skip_columns=options.skip_columns,
-        array=options.array,
-        missing=options.missing,
-        decimal=options.decimal,
-    )
+    shape = table_shape(options.file, typed_reading(options))
+    return needs_of(shape, options, joblib.effective_n_jobs(options.jobs))
 
 
 def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs:
@@ -134,7 +123,7 @@ def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs
 
 def require_memory_for(options: argparse.Namespace) -> None:
     """Raise a DataError, with the estimate and the remedy, where the analysis needs more memory than there is."""
-    shape, jobs = _shape(options), joblib.effective_n_jobs(options.jobs)
+    shape, jobs = table_shape(options.file, typed_reading(options)), joblib.effective_n_jobs(options.jobs)
     require_affordable(options.file, needs_of(shape, options, jobs), partial(remedy, shape, options, jobs))
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.memory import MOST_CELLS
 from simulate.core import stream
-from simulate.masked import RowBlocks, RowHeterogeneity, row_heterogeneity
+from simulate.masked import RowHeterogeneity, row_heterogeneity
 from simulate.masked.heterogeneity import ROTATIONS
 from theory.models import EqualScales, PointScales, RowScales
 
@@ -14,7 +15,7 @@ FEWEST_PER_COLUMN = 2  # rows a column, with which a random choice of rows says 
 MOST_SCALES = 100  # values of the law of the scales
 
 
-def heterogeneity(X: RowBlocks, lam: float, seed: int) -> tuple[RowHeterogeneity | str, str | None]:
+def heterogeneity(X: CenteredRows, lam: float, seed: int) -> tuple[RowHeterogeneity | str, str | None]:
     """Estimate how unlike in scale the rows of X (n, d) about their mean are, and test it, at the ridge `lam`.
 
     The rows themselves are used, because contrasts would mix their scales; where all of them would take minutes it is
@@ -24,13 +25,13 @@ def heterogeneity(X: RowBlocks, lam: float, seed: int) -> tuple[RowHeterogeneity
     n, d = X.n, X.d
     most = rows_of_test(n, d)
     if n == most:
-        return row_heterogeneity(X.centered(), lam, stream(seed, "rotations")), None
+        return row_heterogeneity(X.rows.centered(), lam, stream(seed, "rotations")), None
     if most == 0:
         return (
             "Whether the rows differ in scale was not tested: it would take minutes for a matrix of this size. If they "
             "do, generalized cross-validation reports too small an error"
         ), None
-    some = X.take(np.sort(stream(seed, "rows of the test").permutation(n)[:most]))
+    some = X.rows.take(np.sort(stream(seed, "rows of the test").permutation(n)[:most]))
     found = row_heterogeneity(some - some.mean(axis=0), lam, stream(seed, "rotations"))
     return found, f"whether the rows differ in scale was tested on {most} of the {n} rows, chosen at random"
 

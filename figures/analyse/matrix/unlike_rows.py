@@ -6,25 +6,25 @@ import numpy as np
 
 from figures.analyse.matrix import table
 from figures.analyse.matrix.best_ridge import loo_means
-from figures.analyse.matrix.data_theory import PredictBoth, empirical_covariance
+from figures.analyse.matrix.centered_rows import CenteredRows
+from figures.analyse.matrix.data_theory import PredictBoth
 from figures.analyse.matrix.elliptical_theory import EllipticalTheory, empirical_elliptical_errors
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.record import UnlikeRows
 from figures.core import Row
 from simulate.core import Estimate
-from simulate.masked import RowBlocks
 from theory.core.arrays import Array
 
 
 def unlike_rows(
-    X: RowBlocks, elliptical: EllipticalTheory, lams: Array, tuning: Array, plan: Plan, by_gcv: float, chosen: float
+    X: CenteredRows, elliptical: EllipticalTheory, lams: Array, tuning: Array, plan: Plan, by_gcv: float, chosen: float
 ) -> tuple[UnlikeRows, list[Row]]:
     """Predict the learning curves at `lams` by elliptical theory, and say what choosing the ridge by GCV would cost.
 
     `tuning` are the ridges among which GCV chooses for fewer rows; for all rows of X (n, d) it chose `by_gcv`. Returns
     the lines of the table too.
     """
-    predict, raw = elliptical.errors, partial(empirical_elliptical_errors, empirical_covariance(X), elliptical.rows)
+    predict, raw = elliptical.errors, partial(empirical_elliptical_errors, X.covariance(), elliptical.rows)
     corrected, uncorrected = (_errors(of, lams, tuning, plan) for of in (predict, raw))
     at_chosen, at_gcv = (loo_means(X, lam)[0] for lam in (chosen, by_gcv))
     found = UnlikeRows(

@@ -5,12 +5,12 @@ matrix 1/diag C. With the noise part diag(s) of the covariance the bulk follows 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.admissible import admitted
+from figures.analyse.matrix.centered_rows import CenteredRows, ridge_of_contrasts
 from figures.analyse.matrix.spectrum.no_law import without_law
 from figures.analyse.matrix.spectrum.noise_part import TRACY_WIDOM, noise_part
 from figures.analyse.matrix.spectrum.record import (
@@ -21,10 +21,8 @@ from figures.analyse.matrix.spectrum.record import (
     MethodSpectrum,
     NoiseBulk,
 )
-from figures.analyse.matrix.table_rows import table_rows
-from simulate.core import stream
 from simulate.masked import RowBlocks, fit
-from simulate.masked.moments import Gram, mirrored
+from simulate.masked.moments import mirrored
 from theory.core.arrays import Array
 from theory.models import Diagonal, Isotropic, MaskedRidge
 from theory.numerics import ConvergenceError
@@ -38,31 +36,31 @@ TOP_SHARE = 0.02  # the share of one eigenvalue, within which a square-root edge
 NEAREST, GRID = 1e-7, 400  # distances from an edge, in units of the bulk
 
 
-def matrix_spectrum(X: Array | RowBlocks, names: Sequence[str], lam: float, seed: int = 0) -> MatrixSpectrum | str:
+def matrix_spectrum(X: Any, names: Sequence[str], lam: float, seed: int = 0) -> MatrixSpectrum | str:
     """Compare the spectra of the rows of X (n, d) about their mean with those of noise, at the ridge `lam`.
 
     `lam` is meant for n centered rows. A string that says why is returned where there is no spectrum. The comparison
     assumes rows that are independent and close to Gaussian, and columns that share a few directions and are otherwise
     independent. Correlations that are spread over many directions count as outliers, all of them.
     """
-    table = table_rows(X)
-    n, d = table.n, table.d
+    rows = admitted(X, names)
+    n, d = rows.n, rows.d
     for what, value, least in (("rows", n, LEAST_ROWS), ("columns", d, LEAST_COLUMNS)):
         if value < least:
             return f"There is no spectrum: {value} {what} are too few to tell where noise ends, {least} are needed."
     if d > MOST_COLUMNS:
         return f"There is no spectrum: it would take minutes for {d} columns; choose at most {MOST_COLUMNS} of them."
     try:
-        return _spectrum(table, tuple(names), lam, seed)
+        return _spectrum(rows, lam, seed)
     except (ConvergenceError, np.linalg.LinAlgError):
-        return without_law(table, tuple(names))
+        return without_law(rows)
 
 
-def _spectrum(X: RowBlocks, names: tuple[str, ...], lam: float, seed: int) -> MatrixSpectrum:
-    rows, ridge = contrasts(X), float(ridge_of_contrasts(lam, X.n))
+def _spectrum(X: CenteredRows, lam: float, seed: int) -> MatrixSpectrum:
+    rows, ridge = X.contrasts(), float(ridge_of_contrasts(lam, X.n))
     covariance = _covariance(rows)
     noise = noise_part(covariance, rows.n)
-    matrices, destroyed = _matrices(rows, ridge), _matrices(_permuted(X, seed), ridge)
+    matrices, destroyed = _matrices(rows, ridge), _matrices(X.permuted(seed), ridge)
     scales = {method: scale for method, (_, scale) in matrices.items()}
     laws = _noise_laws(noise.variances, scales, rows.n, ridge)
     independent = _independent_laws(np.diagonal(covariance), rows.n, ridge)
@@ -76,11 +74,11 @@ def _spectrum(X: RowBlocks, names: tuple[str, ...], lam: float, seed: int) -> Ma
                 eigenvalues=eigenvalues,
                 directions=directions / np.linalg.norm(directions, axis=0),
                 permuted=np.asarray(np.linalg.eigvalsh(destroyed[method][0]), float),
-                noise=noise_bulk(laws[method], len(names)),
-                independent=noise_bulk(independent[method], len(names)),
+                noise=noise_bulk(laws[method], X.d),
+                independent=noise_bulk(independent[method], X.d),
             )
         )
-    return MatrixSpectrum(names, X.n, lam, noise, tuple(methods))
+    return MatrixSpectrum(X.names, X.n, lam, noise, tuple(methods))
 
 
 def _covariance(rows: RowBlocks) -> Array:
@@ -89,27 +87,6 @@ def _covariance(rows: RowBlocks) -> Array:
         whole = rows.all_rows()
         return np.asarray(whole.T @ whole / rows.n)
     return mirrored(rows.second_moments())
-
-
-def _permuted(X: RowBlocks, seed: int) -> RowBlocks:
-    """Return contrasts of the rows in which every column is permuted by itself, which leaves no relation of columns.
-
-    In blocks the columns are permuted within each. The means of the blocks, which would keep relations of columns, are
-    taken out, and the columns are brought back to the variances that they have in the data.
-    """
-    if X.in_memory is not None:
-        permuted = stream(seed, "spectrum", "permuted").permuted(X.in_memory, axis=0)
-        return contrasts(RowBlocks.of_array("X", permuted))
-
-    def shuffled(start: int, block: Array) -> Array:
-        return np.asarray(stream(seed, "spectrum", "permuted", start).permuted(block - block.mean(axis=0), axis=0))
-
-    within = X.mapped(shuffled)
-    found = within.moments
-    unit = np.sqrt(X.moments.variances / np.where(found.variances > 0, found.variances, 1.0))
-    known = Gram(found.n - 1, np.asfortranarray(found.scatter * unit[:, None] * unit), None)
-    rows = within.mapped(lambda start, block: (block if start else block[1:]) * unit, known if found.n > X.d else None)
-    return replace(rows, size=found.n - 1)
 
 
 def _matrices(rows: RowBlocks, ridge: float) -> dict[str, tuple[Array, Array]]:

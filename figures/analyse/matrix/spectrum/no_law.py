@@ -1,17 +1,17 @@
 """Says why the eigenvalues of noise cannot be computed for a table, and what its owner can do."""
 
-from figures.analyse.matrix.admissible import UNEQUAL, variances_of
+from figures.analyse.matrix.admissible import UNEQUAL
+from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.data_quality import correlations, dependent_columns, equal_columns, unit_columns
 from figures.analyse.wording import listed
-from simulate.masked import RowBlocks
 
 FEW = 10.0  # rows a column, below which the noise of so few eigenvalues is hard to resolve
 LISTED = 5
 
 
-def without_law(X: RowBlocks, names: tuple[str, ...]) -> str:
+def without_law(X: CenteredRows) -> str:
     """Return why there is no spectrum of X (n, d), whose columns vary, with what to do, the likeliest cause first."""
-    advice = "; or ".join(_causes(X, names)) or "choose fewer columns, or columns that are more alike"
+    advice = "; or ".join(_causes(X)) or "choose fewer columns, or columns that are more alike"
     return (
         "There is no spectrum: where the eigenvalues of noise would end cannot be computed for this table, since what "
         f"is left of its columns as noise is too unequal. What may help: {advice}. All that stands above is not "
@@ -19,11 +19,10 @@ def without_law(X: RowBlocks, names: tuple[str, ...]) -> str:
     )
 
 
-def _causes(X: RowBlocks, names: tuple[str, ...]) -> list[str]:
-    n, d = X.n, X.d
+def _causes(X: CenteredRows) -> list[str]:
+    n, d, names = X.n, X.d, X.names
     causes = []
-    variances = variances_of(X)
-    ratio = float(variances.max() / variances.min())
+    ratio = float(X.variances.max() / X.variances.min())
     if ratio > UNEQUAL:
         causes.append(
             "measure the columns in units of their standard deviations (--standardize), since their variances differ "

@@ -1,7 +1,8 @@
-"""Reads samples-by-features matrices from .csv, .tsv, .npy, .npz and .parquet files, and says what shape they have."""
+"""Reads samples-by-features matrices from the files that `formats` lists, and says what shape they have."""
 
-from figures.analyse.reading.matrix.read import read_matrix
+from figures.analyse.reading.matrix.choices import Reading, typed_reading
+from figures.analyse.reading.matrix.read import read_matrix, table_shape
 from figures.analyse.reading.matrix.record import Matrix
-from figures.analyse.reading.matrix.shape import TableShape, table_shape
+from figures.analyse.reading.matrix.shape import TableShape
 
-__all__ = ["Matrix", "TableShape", "read_matrix", "table_shape"]
+__all__ = ["Matrix", "Reading", "TableShape", "read_matrix", "table_shape", "typed_reading"]

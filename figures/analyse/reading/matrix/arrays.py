@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from figures.analyse.errors import DataError
 from figures.analyse.memory import MOST_CELLS, require_memory
-from figures.analyse.reading.matrix.from_disk import mapped_rows
+from figures.analyse.reading.matrix.choices import Reading
+from figures.analyse.reading.matrix.raw_rows import held_rows, mapped_rows
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import GZIP_MAGIC, open_binary
-from figures.analyse.reading.tables.columns import numbered, selected
+from figures.analyse.reading.tables.columns import numbered
 from figures.analyse.wording import shown
 from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from simulate.masked import RowBlocks
 
 MAGIC = b"\x93NUMPY"
 ARCHIVE = b"PK"  # how .npz files begin
@@ -28,25 +26,23 @@ FEWER = "take fewer rows, or fewer columns with --columns"
 FOREIGN = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans", "V": "records"}
 
 
-def read_array(
-    path: Path, *, array: str | None = None, columns: str | None = None, skip_columns: str | None = None
-) -> Matrix:
-    """Return the 2-dimensional array of a .npy file, or the one called `array` of a .npz file.
+def read_array(path: Path, how: Reading) -> Matrix:
+    """Return the 2-dimensional array of a .npy file, or the one that is named or alone in a .npz file.
 
     One of more than MOST_CELLS numbers that is not compressed is mapped: its rows are read when they are needed.
     DataError for another shape, for anything but real numbers, and before anything is allocated for what is too large.
     """
-    with _entry(path, array) as (file, what, note):
+    with _entry(path, how.array) as (file, what, note):
         shape, _ = _checked_header(path, file, what)
         names = numbered(shape[1])
-        chosen = selected(path, names, columns, skip_columns)
+        chosen = how.selected(path, names)
         if shape[0] * shape[1] > MOST_CELLS and is_mapped(path):
             with _format_errors(path):
                 mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-            values: Array | RowBlocks = mapped_rows(mapped, chosen)
+            data = mapped_rows(mapped, chosen)
         else:
-            values = _values(path, file, shape, chosen)
-    return Matrix(path, values, tuple(names[k] for k in chosen), (note,), positions=tuple(chosen))
+            data = held_rows(_values(path, file, shape, chosen))
+    return Matrix(path, data, tuple(names[k] for k in chosen), (note,), positions=tuple(chosen))
 
 
 def array_shape(path: Path, array: str | None = None) -> tuple[int, int, int]:

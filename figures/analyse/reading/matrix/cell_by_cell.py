@@ -8,7 +8,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from math import inf, isfinite, isinf, nan
 from typing import TextIO
@@ -16,6 +15,7 @@ from typing import TextIO
 import numpy as np
 
 from figures.analyse.errors import DataError
+from figures.analyse.reading.matrix.choices import Reading
 from figures.analyse.reading.tables.cells import DECIMAL_COMMA, is_fortran, is_marker, is_number, kind_of, value_of
 from figures.analyse.reading.tables.columns import place_of_column
 from figures.analyse.reading.tables.layout import COMMENTS, Cells, Layout, parting, split
@@ -27,20 +27,6 @@ MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kin
 LISTED = 20  # columns that a message names
 LONGEST_MARKER = 20  # letters of what people write where a value is missing
 FEWEST = 3  # rows of a matrix
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How the cells are to be read, as the user says."""
-
-    drop_rows: bool = False  # leave out rows with missing cells
-    missing: tuple[str, ...] = ()  # marks of missing values, beside those that are known
-    decimal: str = "."
-
-    @cached_property
-    def marked_numbers(self) -> frozenset[float]:
-        """The marks of missing values that are numbers."""
-        return frozenset(value_of(mark) for mark in self.missing if kind_of(mark) == "number")
 
 
 @dataclass
@@ -169,13 +155,13 @@ def _simple_numbers(cells: Cells, chosen: Sequence[int], how: Reading) -> list[f
         row = [float(cell.replace(",", ".")) for cell in own] if how.decimal == "," else list(map(float, own))
     except ValueError:
         return None
-    marked = bool(how.missing) and not how.marked_numbers.isdisjoint(row)
+    marked = bool(how.marks) and not how.marked_numbers.isdisjoint(row)
     return row if text.isascii() and not marked and all(map(isfinite, row)) else None
 
 
 def _value(cell: str, how: Reading) -> float | None:
     """Return the number in a cell, NaN where it is missing, infinity where it is infinite, None where it is text."""
-    if how.missing and is_marker(cell, how.missing):
+    if how.marks and is_marker(cell, how.marks):
         return nan
     if how.decimal == ",":
         text = cell.strip()

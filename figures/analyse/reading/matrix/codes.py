@@ -2,21 +2,19 @@
 
 import numpy as np
 
-from figures.analyse.reading.matrix.record import Matrix
-from simulate.masked import RowBlocks
+from theory.core.arrays import Array
 
 MOST_CODES = 32  # different whole numbers, as many as letters of an alphabet
 FEWEST_COLUMNS = 4
 ROWS = 20_000  # that are looked at
 
 
-def code_notes(matrix: Matrix) -> tuple[str, ...]:
+def code_notes(values: Array) -> tuple[str, ...]:
     """Return a sentence where all cells are whole numbers from 0 or 1 on, of which there are few different ones.
 
-    Counts may look so, too, which is why it is no error. Tables that stay in their file are not looked at.
+    Counts may look so, too, which is why it is no error.
     """
-    values = matrix.values
-    if isinstance(values, RowBlocks) or values.shape[1] < FEWEST_COLUMNS:
+    if values.shape[1] < FEWEST_COLUMNS:
         return ()
     some = values[:ROWS]
     if some.min() not in (0, 1) or not some.max() < MOST_CODES or (some != np.floor(some)).any():

@@ -11,53 +11,47 @@ import numpy as np
 from figures.analyse.errors import DataError
 from figures.analyse.memory import require_memory
 from figures.analyse.reading.matrix.arrays import FEWER
-from figures.analyse.reading.matrix.cell_by_cell import Reading, read_cell_by_cell
+from figures.analyse.reading.matrix.cell_by_cell import read_cell_by_cell
+from figures.analyse.reading.matrix.choices import Reading
 from figures.analyse.reading.matrix.markers import marker_notes
+from figures.analyse.reading.matrix.raw_rows import held_rows
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import announce, uncompressed_size
-from figures.analyse.reading.tables.columns import selected
-from figures.analyse.reading.tables.layout import Header, Layout, find_layout, split
+from figures.analyse.reading.tables.layout import Layout, find_layout, split
 from figures.analyse.reading.text_file import TextFile, text_file
 from theory.core.arrays import Array
 
 
-def read_delimited(
-    path: Path,
-    *,
-    header: Header = "auto",
-    columns: str | None = None,
-    skip_columns: str | None = None,
-    how: Reading | None = None,
-) -> Matrix:
+def read_delimited(path: Path, how: Reading) -> Matrix:
     """Read a table of numbers separated by commas, semicolons, tabs, pipes or blanks.
 
     DataError names the row and the column of what is wrong, and the remedy.
     """
-    file, how = text_file(path), how or Reading()
+    file = text_file(path)
     announce(path)
     try:
-        return _read(file, header, columns, skip_columns, how)
+        return _read(file, how)
     except csv.Error as error:
         raise DataError(path, f"cannot be read as a table ({error})") from None
     except DataError:
         if file.encoding != "utf-8" or not _breaks_utf_8(file):
             raise
-        return _read(file.as_latin_1(), header, columns, skip_columns, how)
+        return _read(file.as_latin_1(), how)
 
 
-def _read(file: TextFile, header: Header, columns: str | None, skip: str | None, how: Reading) -> Matrix:
-    layout = find_layout(file, header, numeric=True, decimal=how.decimal)
-    chosen = selected(file.path, layout.names, columns, skip)
+def _read(file: TextFile, how: Reading) -> Matrix:
+    layout = find_layout(file, how.header, numeric=True, decimal=how.decimal)
+    chosen = how.selected(file.path, layout.names)
     cells = int(uncompressed_size(file.path) / layout.bytes_per_row) * len(chosen)
     require_memory(file.path, f"reading about {cells} numbers", 8 * cells, FEWER)
-    values = None if how.missing or how.decimal != "." else _at_once(file, layout, chosen)
-    rows, notes = list[int](), list[str]()
+    values = None if how.marks or how.decimal != "." else _at_once(file, layout, chosen)
+    lines, notes = list[int](), list[str]()
     if values is None:
-        values, rows, notes = read_cell_by_cell(file, layout, chosen, how)
+        values, lines, notes = read_cell_by_cell(file, layout, chosen, how)
     names = tuple(layout.names[k] for k in chosen)
     guess = " (a guess: it is not valid UTF-8)" if file.is_guess else ""
     said = (f"{layout.description}, {file.encoding}{guess}", *_open_end(layout), *notes, *marker_notes(values))
-    return Matrix(file.path, values, names, said, layout.first_row, tuple(chosen), tuple(rows))
+    return Matrix(file.path, held_rows(values), names, said, layout.first_row, tuple(chosen), tuple(lines))
 
 
 def _at_once(file: TextFile, layout: Layout, chosen: list[int]) -> Array | None:

@@ -10,12 +10,15 @@ import numpy as np
 from figures.analyse.errors import DataError
 from figures.analyse.memory import MOST_CELLS, require_memory
 from figures.analyse.reading.matrix.arrays import FEWER
+from figures.analyse.reading.matrix.choices import Reading
+from figures.analyse.reading.matrix.raw_rows import held_rows
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import open_binary
-from figures.analyse.reading.tables.columns import place_of_column, selected
+from figures.analyse.reading.tables.columns import place_of_column
 from figures.analyse.wording import counted
 from simulate.masked import RowBlocks
 from simulate.masked.row_blocks import block_rows
+from simulate.masked.row_sources import parquet_file
 from theory.core.arrays import Array
 
 MAGIC = b"PAR1"
@@ -23,19 +26,19 @@ INDEX = "__index_level_0__"  # what pandas calls the index of a table when it wr
 NUMBER = 8  # bytes
 
 
-def read_parquet(path: Path, *, columns: str | None = None, skip_columns: str | None = None) -> Matrix:
+def read_parquet(path: Path, how: Reading) -> Matrix:
     """Return the chosen columns of a Parquet file, with NaN in cells that are missing.
 
     DataError where pyarrow is not installed, for columns that hold no numbers, and for files that are damaged.
     """
-    names, rows, chosen = parquet_columns(path, columns, skip_columns)
+    names, rows, chosen = parquet_columns(path, how)
     picked = [names[k] for k in chosen]
     blocks = partial(_blocks, path, picked)
-    values: Array | RowBlocks = RowBlocks(len(picked), blocks, size=rows)
+    data = RowBlocks(len(picked), blocks, size=rows)
     if rows * len(picked) <= MOST_CELLS:
         require_memory(path, f"reading {rows} x {len(picked)} numbers", 2 * NUMBER * rows * len(picked), FEWER)
         try:
-            values = np.concatenate([np.empty((0, len(picked))), *blocks()])
+            data = held_rows(np.concatenate([np.empty((0, len(picked))), *blocks()]))
         except (OSError, ValueError) as error:
             raise _damaged(path, error) from None
     notes = ["Parquet file"]
@@ -43,7 +46,7 @@ def read_parquet(path: Path, *, columns: str | None = None, skip_columns: str | 
         notes.append(
             f"{INDEX!r} is the index that pandas wrote; if it is no measurement leave it out: --skip-columns {INDEX}"
         )
-    return Matrix(path, values, tuple(picked), tuple(notes), positions=tuple(chosen))
+    return Matrix(path, data, tuple(picked), tuple(notes), positions=tuple(chosen))
 
 
 def _blocks(path: Path, picked: list[str]) -> Iterator[Array]:
@@ -51,7 +54,7 @@ def _blocks(path: Path, picked: list[str]) -> Iterator[Array]:
         yield np.column_stack([_numbers(column) for column in batch.columns])
 
 
-def parquet_columns(path: Path, columns: str | None, skip: str | None) -> tuple[tuple[str, ...], int, list[int]]:
+def parquet_columns(path: Path, how: Reading) -> tuple[tuple[str, ...], int, list[int]]:
     """Return the names of all columns, the number of rows, and the positions of the chosen columns, from the end.
 
     Only the description at the end of the file is read. The DataErrors are those of `read_parquet`.
@@ -64,7 +67,7 @@ def parquet_columns(path: Path, columns: str | None, skip: str | None) -> tuple[
     names = tuple(schema.names)
     if not names:
         raise DataError(path, "holds no column")
-    chosen = selected(path, names, columns, skip)
+    chosen = how.selected(path, names)
     _require_numbers(path, names, schema, chosen)
     return names, int(file.metadata.num_rows), chosen
 
@@ -102,7 +105,7 @@ def _numbers(column: Any) -> Array:
 
 def _opened(path: Path) -> Any:
     try:
-        from pyarrow.parquet import ParquetFile
+        return parquet_file(path)
     except ImportError:
         raise DataError(
             path,
@@ -110,8 +113,6 @@ def _opened(path: Path) -> Any:
             "EXTRAS=tables, or pip install pyarrow); or save the table as .npy or .csv where pyarrow is: "
             "pandas.read_parquet(FILE).to_csv('table.csv', index=False)",
         ) from None
-    try:
-        return ParquetFile(path)
     except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
         raise _damaged(path, error) from None
 

@@ -5,27 +5,26 @@ from pathlib import Path
 
 from figures.analyse.reading.tables.columns import place_of_column
 from simulate.masked import RowBlocks
-from theory.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """A matrix that was read: finite numbers (n, d) with n >= 3 samples and d >= 2 named columns.
 
-    `values` are an array where the numbers were read, and blocks of rows where they stay in the file until needed.
-    `notes` are sentences for the user.
+    `data` are rows in memory where the numbers were read and are not very many, else blocks of rows, which may stay in
+    the file until they are needed. `notes` are sentences for the user.
     """
 
     path: Path
-    values: Array | RowBlocks
+    data: RowBlocks
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     first_row: int = 1  # in the file
     positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
-    rows: tuple[int, ...] = ()  # lines of the file, where the rows do not just follow each other
+    lines: tuple[int, ...] = ()  # of the file, where the rows do not just follow each other
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file, counted from 1 as a spreadsheet does."""
         position = self.positions[column] if self.positions else column
-        line = self.rows[row] if self.rows else self.first_row + row
+        line = self.lines[row] if self.lines else self.first_row + row
         return f"row {line}, {place_of_column(position, self.names[column])}"

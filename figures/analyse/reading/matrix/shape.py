@@ -4,16 +4,15 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from figures.analyse.errors import DataError
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.reading.matrix.arrays import array_shape, is_mapped
+from figures.analyse.reading.matrix.choices import Reading
 from figures.analyse.reading.matrix.parquet import parquet_columns
-from figures.analyse.reading.matrix.read import require_fitting
-from figures.analyse.reading.opening import extension, uncompressed_size
-from figures.analyse.reading.tables.columns import numbered, selected
-from figures.analyse.reading.tables.layout import Header, find_layout
+from figures.analyse.reading.opening import uncompressed_size
+from figures.analyse.reading.tables.columns import numbered
+from figures.analyse.reading.tables.layout import find_layout
 from figures.analyse.reading.text_file import text_file
 from figures.analyse.wording import counted
 
@@ -38,34 +37,27 @@ class TableShape:
     text: float = 0.0
 
 
-def table_shape(
-    path: Path,
-    *,
-    header: Header = "auto",
-    columns: str | None = None,
-    skip_columns: str | None = None,
-    array: str | None = None,
-    missing: str | None = None,
-    decimal: Literal[".", ","] = ".",
-) -> TableShape:
-    """Return the shape of the table at `path`, of which no more than the beginning or the end is read.
+def shape_of_parquet(path: Path, how: Reading) -> TableShape:
+    """Return the shape of a Parquet file."""
+    _, rows, chosen = parquet_columns(path, how)
+    return _of_numbers(rows, len(chosen), len(chosen), NUMBER, True, "the end of the file says")
 
-    The options and the DataErrors are those of `read_matrix`, as far as they concern the shape.
-    """
-    require_fitting(path, array=array, missing=missing, decimal=decimal)
-    if extension(path) == ".parquet":
-        _, rows, chosen = parquet_columns(path, columns, skip_columns)
-        return _of_numbers(rows, len(chosen), len(chosen), NUMBER, True, "the end of the file says")
-    if extension(path) in (".npy", ".npz"):
-        rows, width, bytes_of_one = array_shape(path, array)
-        chosen = selected(path, numbered(width), columns, skip_columns)
-        return _of_numbers(rows, width, len(chosen), bytes_of_one, is_mapped(path), "the header of the array says")
+
+def shape_of_array(path: Path, how: Reading) -> TableShape:
+    """Return the shape of an array of numpy's."""
+    rows, width, bytes_of_one = array_shape(path, how.array)
+    chosen = how.selected(path, numbered(width))
+    return _of_numbers(rows, width, len(chosen), bytes_of_one, is_mapped(path), "the header of the array says")
+
+
+def shape_of_text(path: Path, how: Reading) -> TableShape:
+    """Return the shape of a table of text: counted in a short one, of a long one by its size and its first lines."""
     file = text_file(path)
     try:
-        layout = find_layout(file, header, numeric=True, decimal=decimal)
+        layout = find_layout(file, how.header, numeric=True, decimal=how.decimal)
     except csv.Error as error:
         raise DataError(path, f"cannot be read as a table ({error})") from None
-    chosen = selected(path, layout.names, columns, skip_columns)
+    chosen = how.selected(path, layout.names)
     lines = file.head.split("\n")[layout.first_row - 1 :]
     filled = [line for line in lines if line.strip(EMPTY)]
     seen = len("\n".join(lines).encode(file.encoding, "replace"))

@@ -4,23 +4,19 @@ import numpy as np
 
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.wording import listed, shown
-from simulate.masked import RowBlocks
+from theory.core.arrays import Array
 
-FEWEST = 3  # rows: two numbers make equal steps in any column
 STEADY = 5  # rows whose measured numbers make equal steps by chance in few tables
 ROUNDING = 1e-6  # relative rounding error of a step
 LISTED = 5
 
 
-def steady_notes(matrix: Matrix) -> tuple[str, ...]:
-    """Return a sentence where columns go up or down by the same step from row to row: they measure nothing.
+def steady_notes(matrix: Matrix, values: Array) -> tuple[str, ...]:
+    """Return a sentence where columns of the `values` of a matrix go up or down by the same step from row to row.
 
-    With fewer than five rows only 0, 1, 2, ... and 1, 2, 3, ... in the first column are taken for a count. The columns
-    of tables that stay in their file are not looked at.
+    Such columns measure nothing. With fewer than five rows only 0, 1, 2, ... and 1, 2, 3, ... in the first column are
+    taken for a count.
     """
-    values = matrix.values
-    if isinstance(values, RowBlocks) or len(values) < FEWEST:
-        return ()
     step = values[1] - values[0]
     gaps = abs(np.diff(values[:STEADY], axis=0) - step)  # few rows first, since hardly any column passes them
     found = [int(k) for k in np.flatnonzero((step != 0) & (gaps <= ROUNDING * abs(step)).all(axis=0))]

@@ -1,4 +1,4 @@
-"""Matrices whose numbers stay in the file: blocks of rows, each read when it is needed."""
+"""Rows as they come from a file, not checked yet: all in memory, or in blocks that are read when they are needed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked import RowBlocks, row_blocks
+from simulate.masked.row_blocks import views
 from theory.core.arrays import Array
+
+
+def held_rows(values: Array) -> RowBlocks:
+    """Take numbers (n, d) that were read as rows in memory, in C order, of which any may be NaN."""
+    rows = np.ascontiguousarray(values, dtype=np.float64)
+    return RowBlocks(rows.shape[1], partial(views, rows), in_memory=rows)
 
 
 def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:
@@ -59,6 +66,8 @@ def finite_rows(rows: RowBlocks) -> NDArray[np.bool_]:
 
 def without_gaps(rows: RowBlocks, whole: NDArray[np.bool_]) -> RowBlocks:
     """Return the rows that are `whole`, all others passed by in each block."""
+    if rows.in_memory is not None:
+        return held_rows(rows.in_memory[whole])
     return RowBlocks(rows.d, partial(_whole_rows, rows, whole), size=int(whole.sum()))
 
 
