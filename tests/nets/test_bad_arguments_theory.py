@@ -13,6 +13,8 @@ ONE, STACK = (FactoredStack.deterministic(n, 3, 2) for n in (1, 2))
 RATE = nets.plateau_rate(MODEL)
 ESCAPE = nets.escape_time(MODEL, STACK)
 STEPS = np.full(2, 0.1)
+SKIP = FactoredStack.deterministic(2, 3, 2, skip=True)
+FLOOR = nets.factored_floor(MODEL, np.random.default_rng(0), n_starts=1).layer
 
 
 def example(function, **keywords):
@@ -32,10 +34,16 @@ THEORY = {
         nets.corrected_growth, start=STACK, now=STACK, attention_steps=STEPS, value_steps=STEPS
     ),
     "escape_time": example(nets.escape_time, model=MODEL, stack=STACK, tol=1e-3, max_evaluations=20_000),
+    "factored_floor": example(
+        nets.factored_floor, model=MODEL, rng=rng(), n_starts=1, fields=False, tol=1e-4, max_iter=500
+    ),
     "high_temperature_floors": example(nets.high_temperature_floors, model=MODEL),
     "leading_gain": example(nets.leading_gain, model=MODEL, stack=STACK),
     "learning_threshold": example(nets.learning_threshold, gain=0.01, noise=0.1),
     "linear_response_signal": example(nets.linear_response_signal, model=MODEL.at(0.5)),
+    "lower_layers": example(
+        nets.lower_layers, model=MODEL, stack=SKIP, plateau=FLOOR, tol=1e-3, max_evaluations=20_000
+    ),
     "norm_ratios": example(nets.norm_ratios, n_layers=3),
     "order_fractions": example(nets.order_fractions, network=STACK),
     "plateau_rate": example(nets.plateau_rate, model=MODEL, fields=True),
@@ -52,9 +60,15 @@ THEORY = {
 }
 
 RECORDS = {
-    "FactoredStack": example(FactoredStack, attentions=STACK.attentions, values=STACK.values, fields=np.zeros((3, 2))),
-    "FactoredStack.random": example(FactoredStack.random, n_layers=2, n_sites=3, n_colors=2, scale=0.5, rng=rng()),
-    "FactoredStack.deterministic": example(FactoredStack.deterministic, n_layers=2, n_sites=3, n_colors=2, scale=0.5),
+    "FactoredStack": example(
+        FactoredStack, attentions=STACK.attentions, values=STACK.values, fields=np.zeros((3, 2)), skip=True
+    ),
+    "FactoredStack.random": example(
+        FactoredStack.random, n_layers=2, n_sites=3, n_colors=2, scale=0.5, rng=rng(), skip=False
+    ),
+    "FactoredStack.deterministic": example(
+        FactoredStack.deterministic, n_layers=2, n_sites=3, n_colors=2, scale=0.5, skip=True
+    ),
     "FactoredStack.scaled": example(STACK.scaled, factor=0.5),
     "FactoredStack.logits": example(STACK.logits, inputs=np.zeros((4, 3, 2))),
     "Sequences": example(Sequences, states=[[0, 1, 1]], n_colors=2, weights=[2.0]),
@@ -72,6 +86,7 @@ RECORDS = {
     "PlateauRate.amplitude": example(RATE.amplitude, stack=ONE),
     "PlateauRate.escape_time": example(RATE.escape_time, stack=ONE, gain=0.01),
     "EscapeTime.time": example(ESCAPE.time, scale=0.5),
+    "LowerLayers.time": example(nets.lower_layers(MODEL, SKIP, FLOOR).time, scale=0.5),
 }
 
 EXAMPLES = {"theory": THEORY, "records": RECORDS}

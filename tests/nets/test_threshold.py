@@ -153,7 +153,7 @@ def test_samples_of_independent_sites_have_no_signal_above_noise(whitened):
     assert np.median([each.signal / each.noise for each in found]) > 0.4  # the bound is not far above
     one = next(each for each in found if not each.is_above_noise)
     assert math.isnan(one.share)
-    with pytest.raises(ValueError, match="share must be a real number, got nan"):
+    with pytest.raises(ValueError, match="share must be finite, got nan"):
         nets.spectral_threshold(6, 4, one.signal, share=one.share)
     with pytest.raises(ValueError, match=r"above those of independent sites.*take more samples"):
         nets.population_signal(Sequences(stream(0, "no signal").integers(4, size=(200, 6)), 4), whitened=whitened)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from simulate.core.training import recorded_steps
 from simulate.nets import (
     CheckpointError,
     DivergenceError,
-    encoder,
     enumerated_contexts,
     gradient_flow,
     measured_orders,
@@ -121,7 +121,7 @@ def test_steps_that_are_recorded_where_none_are_named():
     expected = sorted({0, *(round(100 ** (k / 59)) for k in range(60))})
     trained = train_on_population(FactoredStack.deterministic(1, 5, 3, 0.5), CONTEXTS, n_steps=100, rate=0.1)
     assert trained.steps.tolist() == expected
-    assert list(encoder._recorded(None, 100)) == expected
+    assert recorded_steps(None, 100, 100) == expected
 
 
 def test_measurements_at_the_recorded_steps():
