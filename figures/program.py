@@ -14,7 +14,7 @@ from theory.core.commands import INTERRUPTED
 
 NAME = "masked-ssl"
 WRONG = 2  # exit status of a request that makes no sense
-NEEDED = ("pandas", "tqdm", "sklearn", "pylatexenc")  # what the extra `figures` installs
+FIGURE_PACKAGES = ("pandas", "tqdm", "sklearn", "pylatexenc")  # what the extra `figures` installs
 USAGE = f"""usage: {NAME} COMMAND ...
 
 {NAME} solve FUNCTION [RECORD ...] [NAME=VALUE ...]   compute an answer of the theory
@@ -69,7 +69,7 @@ def _of_figures(words: list[str], prog: str) -> int:
 
 
 def _missing() -> list[str]:
-    return [name for name in NEEDED if find_spec(name) is None]
+    return [name for name in FIGURE_PACKAGES if find_spec(name) is None]
 
 
 def _completion(words: list[str]) -> int:

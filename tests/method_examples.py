@@ -68,7 +68,7 @@ def few_sweeps(run):
 
     @functools.wraps(run)
     def bounded(n_sweeps):
-        longer = isinstance(n_sweeps, int | float | np.number) and 50 < n_sweeps <= checks.LARGEST
+        longer = isinstance(n_sweeps, int | float | np.number) and 50 < n_sweeps <= checks.MAX_INDEX
         return None if longer else run(n_sweeps)
 
     return bounded

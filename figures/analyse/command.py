@@ -9,7 +9,7 @@ from pathlib import Path
 
 from figures.analyse.errors import DataError, OptionError
 from figures.analyse.options import KINDS, parsed
-from figures.analyse.reading.kinds import DOUBTFUL, kind_of_content
+from figures.analyse.reading.kinds import AMBIGUOUS_SUFFIXES, kind_of_content
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import EXTENSIONS
 from figures.analyse.wording import printable
@@ -51,7 +51,7 @@ def kind_of(path: Path) -> str:
     if not path.is_file():
         if named is None and not path.exists():
             raise DataError(path, "no such file; check the name and the folder you are in")
-    elif named is None or extension(path) in DOUBTFUL:
+    elif named is None or extension(path) in AMBIGUOUS_SUFFIXES:
         return kind_of_content(path) or named or _refused(path)
     return named or _refused(path)
 

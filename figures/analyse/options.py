@@ -8,7 +8,7 @@ from typing import NoReturn
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, fractions, integer, jobs, penalty, positive_numbers, share
 from figures.analyse.reading.matrix.formats import FORMATS
-from figures.analyse.reading.sequences import MOST_TOKENS, checked_alphabet
+from figures.analyse.reading.sequences import MAX_TOKENS, checked_alphabet
 from figures.analyse.reading.tables.cells import kind_of
 from figures.core.discover import OUTPUT, OUTPUT_SHOWN
 
@@ -76,7 +76,7 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
         "file",
         type=_file,
         help=f"samples by features ({', '.join(FORMATS)}), aligned sequences (.fasta, .a2m, .a3m, .sto, "
-        f".aln, .phy, .nex, .msf; a .csv of at most {MOST_TOKENS} tokens with --kind sequences), or documents (.ldac, "
+        f".aln, .phy, .nex, .msf; a .csv of at most {MAX_TOKENS} tokens with --kind sequences), or documents (.ldac, "
         ".dat, .mtx, .jsonl, a .txt with one in each line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument

@@ -11,7 +11,7 @@ from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.report import summary
 from figures.core.scores import COVERAGE
 
-ASKED = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file of an experiment
+REPLICATES_IN_CODE = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file of an experiment
 
 
 def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
@@ -37,7 +37,7 @@ def declared_caption(experiment: Experiment, source: str = "") -> str:
     Where an experiment computes its rows itself, the number of replicates is the N of `context.replicates(N)` in the
     text of its file, which is the `source`.
     """
-    asked = {float(number) for number in ASKED.findall(source)}
+    asked = {float(number) for number in REPLICATES_IN_CODE.findall(source)}
     panels = experiment.resolved_panels()
     curves = [curve for panel in panels for _, curve in panel.resolved_curves()]
     both: list[Panel | Curve] = [*panels, *curves]

@@ -15,7 +15,7 @@ from theory.core.atomic_write import atomic_write
 NAME = "drawn_from.txt"
 HEAD = "# picture: SHA-256 of the picture, of the table and of the declaration that it was drawn from; made with it\n"
 NOT_DRAWN = ("caption", "papers", "unjudged", "skip", "table_points")
-SHOWN = 16  # digits of a digest
+DIGEST_DIGITS = 16  # digits of a digest
 
 
 class Drawn(NamedTuple):
@@ -108,4 +108,4 @@ def _left_out(tree: ast.Module) -> Iterator[ast.expr | ast.keyword]:
 
 def digest(content: bytes) -> str:
     """Return the first digits of the SHA-256."""
-    return hashlib.sha256(content).hexdigest()[:SHOWN]
+    return hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]

@@ -14,7 +14,7 @@ from figures.core.table import read_csv
 from theory.core.atomic_write import atomic_write
 from theory.subjects import subjects
 
-LARGEST = 60_000  # bytes of a picture
+MAX_PICTURE_BYTES = 60_000  # bytes of a picture
 HEAD = """# Gallery
 
 One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars
@@ -38,7 +38,7 @@ def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
             draw_figure(experiment, rows, large, dpi=dpi)
             return large.read_bytes()
 
-    save_small(render, picture, LARGEST, kept=[*cycle_colors(), "#ffffff"])
+    save_small(render, picture, MAX_PICTURE_BYTES, kept=[*cycle_colors(), "#ffffff"])
     note_drawn(gallery, outputs.path, outputs.table)
     return picture
 

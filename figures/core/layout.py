@@ -13,7 +13,7 @@ from matplotlib.legend import Legend
 from matplotlib.transforms import Bbox, ScaledTranslation
 from numpy.typing import NDArray
 
-WIDEST = 7.0  # inches: the text width of a page with two columns
+TEXT_WIDTH_INCHES = 7.0  # inches: the text width of a page with two columns
 ROW_HEIGHT = 2.45  # inches, with the title of a panel and the label of its axis
 ONE_PANEL = (4.2, 3.0)
 COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3}  # of so many panels; more stand three in a row
@@ -35,7 +35,7 @@ def figure_size(n_panels: int) -> tuple[float, float]:
     if n_panels == 1:
         return ONE_PANEL
     n_rows, n_columns = arrange(n_panels)
-    return min(WIDEST, CELL * n_columns), ROW_HEIGHT * n_rows + 0.25
+    return min(TEXT_WIDTH_INCHES, CELL * n_columns), ROW_HEIGHT * n_rows + 0.25
 
 
 def finish(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes] = ()) -> None:

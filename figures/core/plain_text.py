@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # what spreadsheets take for the beginning of a formula
 QUOTE = "'"  # before such a cell says that it is text
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.ASCII | re.IGNORECASE)
-TURNING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # the direction of writing
+DIRECTION_MARKS = frozenset(
+    "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)  # the direction of writing
 LAYOUT = "\n\t"  # the characters without a shape that a text of ours may hold
 
 
@@ -26,7 +28,7 @@ def escaped(text: str, keep: str = LAYOUT) -> str:
 
 
 def _shown(letter: str) -> str:
-    if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in TURNING:
+    if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in DIRECTION_MARKS:
         return letter.encode("unicode_escape").decode("ascii")
     return letter
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 MARKERS = "osD^vPX"
-ASIDE = 0.012  # share of the axis, between the points of two curves at one place
+DODGE_SHARE = 0.012  # share of the axis, between the points of two curves at one place
 
 
 def best_points(points: "DataFrame") -> "DataFrame":
@@ -31,7 +31,7 @@ def draw_ratios(ax: "Axes", rows: "DataFrame", curves: Mapping[str, Curve]) -> N
         color = position if curve is None or curve.color is None else curve.color
         points = best_points(measured[measured["curve"] == label])
         theory = points["theory"].abs()
-        shift = ASIDE * (rank - (len(shown) - 1) / 2)
+        shift = DODGE_SHARE * (rank - (len(shown) - 1) / 2)
         ax.errorbar(
             points["x"] * _span(measured["x"]) ** shift,
             (points["simulation"] - points["theory"]) / theory,

@@ -12,7 +12,7 @@ from pylatexenc.latexencode import unicode_to_latex
 Cells = list[list[str]]
 MATHEMATICS = re.compile(r"(\$[^$]*\$)")
 WIDTH = 100  # width of the title and the summary of a text table
-LONG = 40  # lines from which on a table in LaTeX is broken over pages
+LONG_TABLE_LINES = 40  # lines from which on a table in LaTeX is broken over pages
 PLAIN = {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "∞": r"$\infty$"}
 _unicode = LatexNodes2Text(math_mode="text", strict_latex_spaces="except-in-equations")
 
@@ -73,7 +73,7 @@ def _latex(header: list[str], cells: Cells, title: str, summary: str) -> str:
 
     caption = rf"\caption{{{_escaped(title.rstrip('.'))}. {_escaped(summary.rstrip('.'))}.}}"
     columns, body = "l" * len(header), (r"\midrule", *map(line, cells), r"\bottomrule")
-    if len(cells) > LONG:
+    if len(cells) > LONG_TABLE_LINES:
         top = (rf"\begin{{longtable}}{{{columns}}}", caption + r" \\", r"\toprule", line(header), r"\midrule")
         head = (r"\endfirsthead", r"\toprule", line(header), r"\midrule", r"\endhead")
         return "\n".join((*top, *head, *body[1:], r"\end{longtable}"))

@@ -14,7 +14,7 @@ from simulate.core import Estimate
 
 X, AXIS = "x", "x is"
 HEADER = ["panel", "curve", AXIS, X, "size", "kind", "theory", "simulation", "replicates", "z"]
-ALWAYS = ("curve", X, "kind")
+ALWAYS_COLUMNS = ("curve", X, "kind")
 
 
 def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experiment | None = None) -> str:
@@ -35,7 +35,7 @@ def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experim
     kept = [
         i
         for i, name in enumerate(HEADER)
-        if name in ALWAYS or (any(line[i] for line in cells) and not (name == AXIS and alone))
+        if name in ALWAYS_COLUMNS or (any(line[i] for line in cells) and not (name == AXIS and alone))
     ]
     names, chosen = [header[i] for i in kept], [[line[i] for i in kept] for line in cells]
     below = summary(rows, experiment)

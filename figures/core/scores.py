@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import fdtr, fdtrc, ndtri, ndtri_exp, stdtr, stdtrit  # scipy.stats takes half a second to load
 
 COVERAGE = 0.95  # coverage of the error bars that are drawn
-SMALLEST = -690.0  # logarithm of the least probability that is told apart from zero: scores reach 37
-SPARE = 6  # replicates beyond the number of rows from which on their covariance is measured well enough
+MIN_LOG_PROBABILITY = -690.0  # logarithm of the least probability that is told apart from zero: scores reach 37
+SPARE_REPLICATES = 6  # replicates beyond the number of rows from which on their covariance is measured well enough
 EXACT = 12  # replicates up to which all choices of signs are tried
 
 
@@ -57,7 +57,7 @@ def joint_score(gaps: ArrayLike) -> float:
     sample = sample[:, scale > 0] / scale[scale > 0]
     if not sample.size:
         return 0.0
-    if n < sample.shape[1] + SPARE:
+    if n < sample.shape[1] + SPARE_REPLICATES:
         return _rank_score(sample)
     means, centered = sample.mean(axis=0), sample - sample.mean(axis=0)
     _, widths, directions = np.linalg.svd(centered, full_matrices=False)
@@ -74,7 +74,9 @@ def _quantile(probability: float) -> float:
 
     What is not a number stays so.
     """
-    return float(ndtri_exp(SMALLEST if probability == 0 else max(math.log(probability), SMALLEST)))
+    return float(
+        ndtri_exp(MIN_LOG_PROBABILITY if probability == 0 else max(math.log(probability), MIN_LOG_PROBABILITY))
+    )
 
 
 def _rank_score(gaps: NDArray[np.float64]) -> float:

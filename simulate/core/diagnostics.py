@@ -19,7 +19,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import Count
 from theory.core.results import Result
 
-LARGEST = 1e150  # squares of more overflow, and of less than its inverse vanish
+MAX_VALUE = 1e150  # squares of more overflow, and of less than its inverse vanish
 WINDOW = 6.0  # lags are summed up to this many autocorrelation times
 R_HAT_LIMIT = 1.01
 DISAGREEMENT = 1e-6  # probability at which means of chains count as different
@@ -246,8 +246,8 @@ def _checked(series: Any) -> Array:
     if not np.isfinite(values).all():
         raise ValueError(f"series must be finite, got {values[~np.isfinite(values)][0]}")
     largest = float(np.abs(values).max())
-    if largest > LARGEST:
-        raise ValueError(f"series must be at most {LARGEST:g} in size, got {largest:g}")
-    if 0 < largest < 1 / LARGEST:
-        raise ValueError(f"series must be zero or at least {1 / LARGEST:g} in size, got {largest:g}")
+    if largest > MAX_VALUE:
+        raise ValueError(f"series must be at most {MAX_VALUE:g} in size, got {largest:g}")
+    if 0 < largest < 1 / MAX_VALUE:
+        raise ValueError(f"series must be zero or at least {1 / MAX_VALUE:g} in size, got {largest:g}")
     return values

@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import AtLeast, Count
 from theory.models import SpikedCumulant
 
-LARGEST_DIMENSION = 16
+MAX_DIMENSION = 16
 CHUNK = 2**21  # numbers that are held at once for a block of data sets
 
 
@@ -37,8 +37,8 @@ def enumerated_norm(
         raise ValueError(f"model must have the prior 'signs' to be enumerated, got {model.prior!r}")
     require_resolved(model)
     d = model.size
-    if d > LARGEST_DIMENSION:
-        raise ValueError(f"model must have d <= {LARGEST_DIMENSION} to be enumerated, got d = {d}")
+    if d > MAX_DIMENSION:
+        raise ValueError(f"model must have d <= {MAX_DIMENSION} to be enumerated, got d = {d}")
     bits = (np.arange(2**d)[:, None] >> np.arange(d)) & 1
     spikes = np.asarray((1.0 - 2.0 * bits) / np.sqrt(d), dtype=float)
     if _is_symmetric(model):

@@ -13,7 +13,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Count, Positive
 
-MOST_STEPS = 10**8
+MAX_STEPS = 10**8
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +104,8 @@ def train_network(
     d = network.first_layer.shape[1]
     rows = checked_rows(X, d)
     labels = checked_labels(y, len(rows)).astype(np.float32)
-    if n_steps > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps}")
+    if n_steps > MAX_STEPS:
+        raise ValueError(f"n_steps must be at most {MAX_STEPS}, got {n_steps}")
     checks.fits_in_memory(f"a batch of {batch_size} samples", 2.0 * batch_size * (d + len(network.readout)))
     update, rows = Adam(rate), _with_ones(rows).astype(np.float32)
     theta = _packed(network).astype(np.float32)

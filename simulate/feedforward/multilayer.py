@@ -16,9 +16,9 @@ from theory.core.ranges import Count, OpenShare, Within
 from theory.core.results import Result
 from theory.models.covariance import set_checked
 
-LARGEST = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
+MAX_ENTRY = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]
-WeightVariance = Annotated[float, Within(0.0, LARGEST, closed=(True, True))]
+WeightVariance = Annotated[float, Within(0.0, MAX_ENTRY, closed=(True, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,8 +41,8 @@ class Multilayer:
             below = found[k - 1].shape[1] + 1 if k else max(2, len(layer))
             if len(layer) != below:
                 raise ValueError(f"layers[{k}] must have {below} rows, the inputs and the biases, got {len(layer)}")
-            if abs(layer).max() > LARGEST:
-                raise ValueError(f"layers[{k}] must lie in [-{LARGEST:g}, {LARGEST:g}], got {abs(layer).max():.3g}")
+            if abs(layer).max() > MAX_ENTRY:
+                raise ValueError(f"layers[{k}] must lie in [-{MAX_ENTRY:g}, {MAX_ENTRY:g}], got {abs(layer).max():.3g}")
         if found[-1].shape[1] != 1:
             raise ValueError(f"layers must end with one output, got {found[-1].shape[1]}")
         if all(isinstance(one, np.ndarray) and one.dtype == np.float32 for one in given):
@@ -91,8 +91,8 @@ class Multilayer:
         X = checks.finite_array("inputs", inputs, 2)
         if X.shape[1] != self.n_inputs:
             raise ValueError(f"inputs must have shape (samples, {self.n_inputs}), got {X.shape}")
-        if abs(X).max() > LARGEST:
-            raise ValueError(f"inputs must lie in [-{LARGEST:g}, {LARGEST:g}], got {abs(X).max():.3g}")
+        if abs(X).max() > MAX_ENTRY:
+            raise ValueError(f"inputs must lie in [-{MAX_ENTRY:g}, {MAX_ENTRY:g}], got {abs(X).max():.3g}")
         return X
 
 
@@ -240,6 +240,6 @@ def _samples(network: Multilayer, inputs: Any, labels: Any) -> tuple[Array, Arra
     X = checks.finite_array("inputs", inputs, 2)
     if X.shape[1] != network.n_inputs or len(X) < 2:
         raise ValueError(f"inputs must have shape (at least two samples, {network.n_inputs}), got {X.shape}")
-    if abs(X).max() > LARGEST:
-        raise ValueError(f"inputs must lie in [-{LARGEST:g}, {LARGEST:g}], got {abs(X).max():.3g}")
+    if abs(X).max() > MAX_ENTRY:
+        raise ValueError(f"inputs must lie in [-{MAX_ENTRY:g}, {MAX_ENTRY:g}], got {abs(X).max():.3g}")
     return X, signs(labels, len(X))

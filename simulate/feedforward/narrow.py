@@ -20,11 +20,11 @@ from theory.core.results import SolverResult
 from theory.models import NarrowNetwork
 
 R_HAT_LIMIT = 1.1  # of chains of some hundred trajectories, whose R-hat itself scatters by a few hundredths
-MOST_TRAJECTORIES = 1_000_000
-MOST_CHAINS = 64
-MOST_UNITS = 1_000_000
+MAX_TRAJECTORIES = 1_000_000
+MAX_CHAINS = 64
+MAX_UNITS = 1_000_000
 DOUBLINGS = 3
-LEAST_ACCEPTANCE = 0.2
+MIN_ACCEPTANCE = 0.2
 BURN_IN = 0.5  # trajectories before recording, per recorded one
 SEPARATING = 0.05  # of the self-overlap: by so much, or by the scatter of N K weights, overlaps may still fall
 
@@ -117,10 +117,10 @@ def sample_narrow(
     N, K, C = n_inputs, n_units, n_chains
     if K % 2:
         raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
-    if C > MOST_CHAINS:
-        raise ValueError(f"n_chains must be at most {MOST_CHAINS}, got {C}")
-    if n_samples > MOST_TRAJECTORIES:
-        raise ValueError(f"n_samples must be at most {MOST_TRAJECTORIES}, got {n_samples}")
+    if C > MAX_CHAINS:
+        raise ValueError(f"n_chains must be at most {MAX_CHAINS}, got {C}")
+    if n_samples > MAX_TRAJECTORIES:
+        raise ValueError(f"n_samples must be at most {MAX_TRAJECTORIES}, got {n_samples}")
     _require_energy(model, beta)
     size = max(1.0, model.alpha * N * K)
     checks.fits_in_memory(f"a sample of {size:.3g} inputs of {N} numbers", (size + n_test) * (N + 6.0 * C * K))
@@ -144,8 +144,8 @@ def narrow_risk(model: NarrowNetwork, d: Annotated[int, AtLeast(2)], rng: np.ran
     d must be even; there are 5 d^2/3 inputs, rounded, so that 1/K and K/N, in which theory is of leading order, fall
     together. See `sample_narrow`.
     """
-    if d % 2 or d > MOST_UNITS:
-        raise ValueError(f"d must be even and at most {MOST_UNITS}, got {d}")
+    if d % 2 or d > MAX_UNITS:
+        raise ValueError(f"d must be even and at most {MAX_UNITS}, got {d}")
     return sample_narrow(model, round(5 * d * d / 3), d, rng).mean_risk
 
 
@@ -203,7 +203,7 @@ def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher"
         *(float(between.mean()), separation, start, gibbs, train),
         residual=r_hat - 1,
         iterations=chains.gradients,
-        converged=bool(r_hat < limit and moved >= LEAST_ACCEPTANCE and settled),
+        converged=bool(r_hat < limit and moved >= MIN_ACCEPTANCE and settled),
     )
 
 

@@ -12,7 +12,7 @@ from theory.core.errors import FitError
 MAX_STEPS = 100
 TOLERANCE = 1e-10  # tolerance of the products relative to the risk, since sum a = |u|^2 + the loss at the minimum
 TO_BOUNDARY = 0.99
-SOFTEST = 1e-14  # keeps the linear system positive definite in spite of rounding
+MIN_DIAGONAL = 1e-14  # keeps the linear system positive definite in spite of rounding
 
 
 def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
@@ -104,7 +104,7 @@ def _direction(
     """Compute the Newton step to margins that obey the multipliers, a below = lower and room above = upper."""
     a, room = point.a, point.room
     target = lack + lower / a - upper / room
-    stiffness = np.maximum(point.below / a + point.above / room, SOFTEST)
+    stiffness = np.maximum(point.below / a + point.above / room, MIN_DIAGONAL)
     du, db = weighted_ridge(G, target, A, 1 / stiffness, kernel)
     da = (target - G @ du - A @ db) / stiffness
     below = lower / a - point.below - point.below / a * da

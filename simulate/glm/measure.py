@@ -27,8 +27,8 @@ from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, T
 # New samples, where no closed form is known: so many that their noise is below that of the training sample.
 TEST_SAMPLES = 2000
 FIELD_SAMPLES = 50_000  # where only K fields are drawn for each sample
-DEPENDENT = 1 - 1e-12  # squared correlation of two fields from which on their joint law has no density
-NONE = np.zeros(0)
+MAX_SQUARED_CORRELATION = 1 - 1e-12  # squared correlation of two fields from which on their joint law has no density
+NO_VALUES = np.zeros(0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -43,10 +43,10 @@ class Measured(SolverResult):
 
     train_loss: float
     test_error: float
-    squared_norm: Array = field(default_factory=lambda: NONE)
-    bias: Array = field(default_factory=lambda: NONE)
-    cluster_errors: Array = field(default_factory=lambda: NONE)
-    selection_rate: Array = field(default_factory=lambda: NONE)
+    squared_norm: Array = field(default_factory=lambda: NO_VALUES)
+    bias: Array = field(default_factory=lambda: NO_VALUES)
+    cluster_errors: Array = field(default_factory=lambda: NO_VALUES)
+    selection_rate: Array = field(default_factory=lambda: NO_VALUES)
 
 
 AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | TransferModel
@@ -182,7 +182,7 @@ class ClassClusters:
             factor = spread[:, [c]] - np.delete(spread, c, axis=1)
             covariance = factor.T @ factor
             a, b, shared = float(covariance[0, 0]), float(covariance[-1, -1]), float(covariance[0, -1])
-            if K == 3 and shared**2 < DEPENDENT * a * b:
+            if K == 3 and shared**2 < MAX_SQUARED_CORRELATION * a * b:
                 errors[c] = 1 - both_positive(float(ahead[0]), a, float(ahead[1]), b, shared)
             else:
                 errors[c] = np.mean(np.argmax(h + rng.standard_normal((n, len(spread))) @ spread, axis=1) != c)

@@ -20,7 +20,7 @@ from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
 CONTROLLED_SAMPLES = 3000  # where a linear learner takes out so much of their noise that it is at most that of 5000
-MOST_STEPS = 10**7
+MAX_STEPS = 10**7
 SLOPE = 2 / np.sqrt(np.pi)  # slope of erf at zero
 
 
@@ -149,8 +149,8 @@ def transferred(model: TransferModel, d: int, rng: Generator) -> tuple[LinearFit
 
 
 def _steps(steps: int) -> int:
-    if steps > MOST_STEPS:
-        raise ValueError(f"steps must be an integer of at most {MOST_STEPS}, got {steps}")
+    if steps > MAX_STEPS:
+        raise ValueError(f"steps must be an integer of at most {MAX_STEPS}, got {steps}")
     return steps
 
 

@@ -25,7 +25,7 @@ def at_size(covariance: Covariance, d: int) -> Covariance:
 def sample_size(alpha: float, d: int) -> int:
     """Return n = round(alpha d); ValueError where that is no row at all, or more than an array can index."""
     d = checks.count("d", d)
-    if alpha * d > checks.LARGEST:
+    if alpha * d > checks.MAX_INDEX:
         raise ValueError(f"alpha * d must be at most 2^63 - 1 samples, got alpha = {alpha}, d = {d}")
     n = round(alpha * d)
     if n < 1:

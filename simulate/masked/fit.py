@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DUAL_BELOW = 0.7  # below this n/d the n x n factorization is faster (0.74 as measured at d = 1000)
-INTERPOLATING = 1e-6  # below this lam over the mean square of X the d x d inverse loses its digits for n < d
+INTERPOLATING_RIDGE = 1e-6  # below this lam over the mean square of X the d x d inverse loses its digits for n < d
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,6 +162,6 @@ def _fast_route(X: RowBlocks, lam: float) -> Regressions | None:
     if n >= d:
         return primal(X, lam)
     rows = X.all_rows()
-    if n < DUAL_BELOW * d or lam < INTERPOLATING * np.vdot(rows, rows) / rows.size:
+    if n < DUAL_BELOW * d or lam < INTERPOLATING_RIDGE * np.vdot(rows, rows) / rows.size:
         return dual(rows, lam)
     return primal(X, lam)

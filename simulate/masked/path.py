@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LEFT_OUT = 256  # rows whose errors choose the ridge
-COARSEST = 8  # step of the search along the ridges, a power of two
+COARSE_STEP = 8  # step of the search along the ridges, a power of two
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ class MaskedPath(Result):
         some = stream(0, "rows left out", self.n).permutation(self.n)[:LEFT_OUT]
         fits = spectral.LeaveOneOut.of_modes(self._rows.take(np.sort(some)), self._modes)
         error = functools.cache(lambda place: _mean_square(fits.residuals(float(self.lams[order[place]]))))
-        best, step = min(range(0, len(order), COARSEST), key=error), COARSEST // 2
+        best, step = min(range(0, len(order), COARSE_STEP), key=error), COARSE_STEP // 2
         while step:
             near = [place for place in (best - step, best, best + step) if 0 <= place < len(order)]
             found = min(near, key=error)

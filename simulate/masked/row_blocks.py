@@ -20,7 +20,7 @@ from theory.core.checks import dimension, fits_in_memory, function, instance, re
 from theory.core.ranges import Count
 
 BLOCK_NUMBERS = 2**20  # of one block: 8 MB, few beside the matrices of a fit and many enough for fast products
-SILENT = 1e-14  # a spread below this share of the largest entry is rounding
+ROUNDING_SPREAD = 1e-14  # a spread below this share of the largest entry is rounding
 
 
 def block_rows(d: int) -> int:
@@ -227,7 +227,7 @@ class RowBlocks:
         mean, unit = found.mean, np.ones(self.d)
         if standardize:
             spread = np.sqrt(found.variances)
-            silent = spread <= SILENT * np.maximum(abs(found.lowest), abs(found.highest))
+            silent = spread <= ROUNDING_SPREAD * np.maximum(abs(found.lowest), abs(found.highest))
             if silent.any():
                 column = int(silent.argmax())
                 raise ValueError(f"{self.name} must vary in every column to be standardized, column {column} does not")

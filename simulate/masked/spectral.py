@@ -18,7 +18,7 @@ from simulate.masked.row_blocks import RowBlocks
 from theory.core.arrays import Array
 
 EPS = float(np.finfo(float).eps)
-RESOLVED = 1e-7  # below this share of the largest eigenvalue the Gram matrix no longer resolves eigenvalue + lam
+GRAM_RESOLUTION = 1e-7  # below this share of the largest eigenvalue the Gram matrix no longer resolves eigenvalue + lam
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def decompose(X: RowBlocks, smallest_lam: float) -> Modes:
     gram = X.second_moments() if n >= d else dsyrk(1 / n, X.all_rows().T, lower=1, trans=1)
     eigenvalues, vectors = eigh(gram, lower=True, driver="evd", overwrite_a=True, check_finite=False)
     top = float(eigenvalues[-1])
-    if eigenvalues[0] + smallest_lam < RESOLVED * top:
+    if eigenvalues[0] + smallest_lam < GRAM_RESOLUTION * top:
         return _singular_modes(X)
     keep = eigenvalues > max(n, d) * EPS * top
     eigenvalues, kept = eigenvalues[keep], vectors[:, keep]
@@ -116,7 +116,7 @@ def decompose(X: RowBlocks, smallest_lam: float) -> Modes:
     vectors = X.all_rows().T @ (kept / np.sqrt(n * eigenvalues))
     null = np.maximum(1 - np.sum(vectors**2, axis=1), 0.0)
     shrinkage = null + vectors**2 @ (smallest_lam / (eigenvalues + smallest_lam))
-    return Modes(n, eigenvalues, vectors, null) if shrinkage.min() > 1e2 * RESOLVED else _singular_modes(X)
+    return Modes(n, eigenvalues, vectors, null) if shrinkage.min() > 1e2 * GRAM_RESOLUTION else _singular_modes(X)
 
 
 def leave_one_out(X: RowBlocks, lam: float, start: int = 0) -> Pairs:

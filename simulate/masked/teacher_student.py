@@ -13,8 +13,8 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.models import TeacherStudent
 
-FEW = 0.7  # below this n/d the modes of the n x n matrix cost less than the inverse
-RESOLVED = 1e-5  # below this share of the norm of C the rounding of its inverse would show
+FEW_ROWS_RATIO = 0.7  # below this n/d the modes of the n x n matrix cost less than the inverse
+INVERSE_RESOLUTION = 1e-5  # below this share of the norm of C the rounding of its inverse would show
 
 
 @checked
@@ -26,7 +26,7 @@ def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs:
     """
     covariance, X = draw(model, d, rng, inputs)
     blocks, Sigma = RowBlocks.of_array("X", X), covariance.matrix
-    traces = _by_inverse(blocks, model.lam, Sigma) if len(X) > FEW * d else None
+    traces = _by_inverse(blocks, model.lam, Sigma) if len(X) > FEW_ROWS_RATIO * d else None
     bias, variance = traces or _by_modes(blocks, model.lam, Sigma)
     return float(model.noise + model.signal_power * bias / d + model.noise * variance / len(X))
 
@@ -38,7 +38,7 @@ def _by_inverse(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float] |
     has a relative error of order 1e-16 |C|/lam too.
     """
     gram = X.second_moments()
-    if lam < RESOLVED * np.linalg.norm(gram):  # of the lower triangle: at least 0.7 of the largest eigenvalue
+    if lam < INVERSE_RESOLUTION * np.linalg.norm(gram):  # of the lower triangle: at least 0.7 of the largest eigenvalue
         return None
     lower = ridged_inverse(gram, lam)
     if lower is None:

@@ -16,7 +16,7 @@ from theory.core.ranges import NonNegativeCount
 from theory.core.results import SolverResult
 from theory.models import Potts
 
-MOST_ORDER = 3
+MAX_ORDER = 3
 RESERVATIONS = {
     "factored": "all triplets share one table of interactions, so that what is special to any of them is lost",
     "stack": "no joint law has its conditional distributions, and its interactions are those that its layers express",
@@ -136,17 +136,17 @@ def clone(
 
 def require_order(order: int, data: Sequences, triplets: Kind = "full") -> None:
     """Raise ValueError for an order that there is not, or that the sequences do not suffice for."""
-    if order not in range(1, MOST_ORDER + 1):
-        raise ValueError(f"order must be 1, 2 or {MOST_ORDER}, the number of sites that interact, got {order}")
+    if order not in range(1, MAX_ORDER + 1):
+        raise ValueError(f"order must be 1, 2 or {MAX_ORDER}, the number of sites that interact, got {order}")
     if order > data.n_sites:
         raise ValueError(f"order must be at most the number of sites {data.n_sites}, got {order}")
-    if order == MOST_ORDER:
+    if order == MAX_ORDER:
         try:
             supported_kind(data.n_sites, data.n_colors, 1 / float(np.sum(data.weights**2)), triplets)
         except ValueError as unsupported:
             shared = "; triplets='factored' takes fewer, but lets all triplets share one table"
             fewer = shared if triplets == "full" else ""
-            raise ValueError(f"order must be below {MOST_ORDER} here: {unsupported}{fewer}") from None
+            raise ValueError(f"order must be below {MAX_ORDER} here: {unsupported}{fewer}") from None
 
 
 def _fitted(

@@ -28,7 +28,7 @@ from theory.models.potts.batches import checked_samples
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_STEPS = 10**7
+MAX_STEPS = 10**7
 Precision = Literal["float32", "float64"]
 TEST = "test"
 
@@ -164,7 +164,7 @@ def _trained(
     checkpoint: str | os.PathLike[str] | None,
     save_seconds: float,
 ) -> EncoderTraining:
-    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    recorded = recorded_steps(record, n_steps, MAX_STEPS)
     checks.fits_in_memory("an encoder", 16.0 * problem.settings.n_parameters)
     require_packages()
     run = Run(problem, seed, n_steps, recorded, checkpoint)

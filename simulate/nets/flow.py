@@ -15,7 +15,7 @@ from theory.core.results import SolverResult
 from theory.models import FactoredStack
 
 TOLERANCE = 1e-9  # relative, of the integrator
-LONGEST = 1e15  # rate times steps, after which no network of ours has stayed on a plateau
+MAX_TIME = 1e15  # rate times steps, after which no network of ours has stayed on a plateau
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,8 +64,8 @@ def gradient_flow(
     require_fit(stack, contexts)
     if stop_loss < 0:
         raise ValueError(f"stop_loss must be a finite number of nats >= 0, got {stop_loss}")
-    if max_time > LONGEST:
-        raise ValueError(f"max_time must be at most {LONGEST:g}, got {max_time}")
+    if max_time > MAX_TIME:
+        raise ValueError(f"max_time must be at most {MAX_TIME:g}, got {max_time}")
     start, batch = Weights.of(stack), Batch.of(contexts)
     evaluations = 0
 

@@ -15,7 +15,7 @@ from simulate.core.kernels import cached_njit
 from theory.core.arrays import Array
 
 CONTEXTS = 64  # of a block
-LARGE = 16  # rows of a matrix, which are sites or colors, from which on a library multiplies it faster
+LIBRARY_SIZE = 16  # rows of a matrix, which are sites or colors, from which on a library multiplies it faster
 Integers = NDArray[np.integer[Any]]
 
 _compiled = cached_njit(fastmath={"contract", "reassoc"})
@@ -150,7 +150,7 @@ def _residuals(
 @_compiled
 def _product(matrix: Array, X: Array, found: Array) -> None:
     """Write matrix @ X."""
-    if len(matrix) >= LARGE:
+    if len(matrix) >= LIBRARY_SIZE:
         np.dot(matrix, X, found)
         return
     for i in range(len(found)):
@@ -165,7 +165,7 @@ def _product(matrix: Array, X: Array, found: Array) -> None:
 @_compiled
 def _add_products(Y: Array, X: Array, found: Array) -> None:
     """Add Y @ X^T."""
-    if len(Y) >= LARGE:
+    if len(Y) >= LIBRARY_SIZE:
         found += np.dot(Y, X.T)
         return
     for i in range(len(Y)):

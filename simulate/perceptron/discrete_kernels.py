@@ -21,7 +21,9 @@ Words = NDArray[np.uint64]
 
 BLOCK = 4096  # entries of the Walsh transform that stay in the nearest cache
 ROW = 64  # entries of the transform that are known for each word
-LOW = 512  # most configurations of the first weights, whose sets for one pattern then stay in a cache
+MAX_LOW_CONFIGURATIONS = (
+    512  # most configurations of the first weights, whose sets for one pattern then stay in a cache
+)
 ROWS = 4096  # most rows of one block
 ZERO, ONE, WORD = np.uint64(0), np.uint64(1), 64
 PAIRS, FOURS, BYTES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -168,7 +170,7 @@ def _parts(n_levels: int, n_weights: int) -> tuple[int, int]:
     """Return how many weights are in the first part, and how many in the first two."""
     n_low, low, n_inner, rows = 0, 1, 0, 1
     # The first part has a word at least and, as far as there is room, half of all weights.
-    while n_low < n_weights and low * n_levels <= LOW and (low < WORD or 2 * n_low < n_weights):
+    while n_low < n_weights and low * n_levels <= MAX_LOW_CONFIGURATIONS and (low < WORD or 2 * n_low < n_weights):
         n_low, low = n_low + 1, low * n_levels
     n_inner = n_low
     while n_inner < n_weights and rows * n_levels <= ROWS:

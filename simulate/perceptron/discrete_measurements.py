@@ -21,7 +21,7 @@ from theory.core.ranges import Count, NonNegativeCount
 from theory.models import DiscretePerceptron
 
 INSTANCES = 15  # of which a replicate is the median
-MORE = 16  # patterns are drawn that many at a time until no solution is left
+PATTERNS_AT_ONCE = 16  # patterns are drawn that many at a time until no solution is left
 
 
 @checked
@@ -160,7 +160,7 @@ def _counts_of(
 def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
     """Return the last number of patterns with a solution, of one instance."""
     levels, threshold = np.asarray(model.levels), model.margin * math.sqrt(N)
-    patterns = rng.standard_normal((2 * N + MORE, N))
+    patterns = rng.standard_normal((2 * N + PATTERNS_AT_ONCE, N))
     while True:
         counts = count_after_each(patterns, levels, threshold)
         if counts[-1] == 0:

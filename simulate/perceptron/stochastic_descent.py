@@ -14,7 +14,7 @@ from theory.core.ranges import AtLeast, Count, Positive, Within
 from theory.core.results import SolverResult
 
 START = 0.1  # standard deviation of theta
-EVERY = 10  # epochs between tests of the signs
+EPOCHS_BETWEEN_TESTS = 10  # epochs between tests of the signs
 LearningRate = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
 
 
@@ -61,7 +61,7 @@ def descend_stochastic_weights(
     for epoch in range(1, max_epochs + 1):
         m = np.tanh(theta)
         theta -= learning_rate * adam_direction(_gradient(xi, m) * (1 - m * m), *moments, epoch)
-        if epoch % EVERY == 0 or epoch == max_epochs:
+        if epoch % EPOCHS_BETWEEN_TESTS == 0 or epoch == max_epochs:
             errors = int(np.sum(xi @ np.sign(theta) <= 0))
             if errors == 0:
                 break

@@ -17,8 +17,8 @@ from theory.core.ranges import AtLeast, NonNegativeCount, Within
 from theory.core.results import SolverResult
 from theory.models import StochasticPerceptron
 
-EVERY = 5  # sweeps between records
-LEAST_ACCEPTANCE = 0.01
+SWEEPS_BETWEEN_RECORDS = 5  # sweeps between records
+MIN_ACCEPTANCE = 0.01
 MEMORY = 0.05  # of the squared norm: by so much the halves of one chain may overlap more than different chains do
 ADVICE = "raise n_sweeps or max_doublings, or take a smaller beta or squared_norm"
 
@@ -55,7 +55,7 @@ def sample_stochastic_weights(
     rng: np.random.Generator,
     *,
     n_chains: Annotated[int, AtLeast(2)] = 2,
-    n_sweeps: Annotated[int, AtLeast(8 * EVERY)] = 1000,
+    n_sweeps: Annotated[int, AtLeast(8 * SWEEPS_BETWEEN_RECORDS)] = 1000,
     r_hat_limit: Annotated[float, Within(1.0)] = 1.05,
     max_doublings: NonNegativeCount = 4,
     check: bool = True,
@@ -80,31 +80,32 @@ def sample_stochastic_weights(
     N, chains, sweeps = n_weights, n_chains, n_sweeps
     P = number_of_patterns(model.alpha, N)
     checks.fits_in_memory(
-        f"{chains} chains of {N} means and {sweeps} sweeps", 2.0 * N * P + 2.0 * chains * (N + 2.0) * sweeps / EVERY
+        f"{chains} chains of {N} means and {sweeps} sweeps",
+        2.0 * N * P + 2.0 * chains * (N + 2.0) * sweeps / SWEEPS_BETWEEN_RECORDS,
     )
     patterns = rng.standard_normal((N, P))
     means = np.sqrt(model.squared_norm) * rng.choice([-1.0, 1.0], (chains, N))
     angles, anneal, width, total = np.full(chains, 1.0), sweeps, math.sqrt(1 - model.squared_norm), sweeps
     for doubling in range(min(max_doublings, 60) + 1):
-        recorded = _Records(chains, sweeps * 2**doubling // EVERY, N)
+        recorded = _Records(chains, sweeps * 2**doubling // SWEEPS_BETWEEN_RECORDS, N)
         for c in range(chains):
             arrays = (recorded.losses[c], recorded.errors[c], recorded.states[c])
             recorded.acceptances[c], angles[c] = run(
-                rng, means[c], patterns, width, model.beta, angles[c], anneal, EVERY, LOG_PHI, *arrays
+                rng, means[c], patterns, width, model.beta, angles[c], anneal, SWEEPS_BETWEEN_RECORDS, LOG_PHI, *arrays
             )
-        anneal, total = 0, total + EVERY * recorded.losses.shape[1]
-        evidence = diagnose(recorded.losses, EVERY)
+        anneal, total = 0, total + SWEEPS_BETWEEN_RECORDS * recorded.losses.shape[1]
+        evidence = diagnose(recorded.losses, SWEEPS_BETWEEN_RECORDS)
         acceptance = float(recorded.acceptances.mean())
         overlap, own = recorded.overlaps()
         remembered = (own - overlap) / model.squared_norm
-        mixed = evidence.r_hat < r_hat_limit and remembered < MEMORY and acceptance >= LEAST_ACCEPTANCE
+        mixed = evidence.r_hat < r_hat_limit and remembered < MEMORY and acceptance >= MIN_ACCEPTANCE
         if mixed:
             break
-    made = EVERY * recorded.losses.shape[1]
+    made = SWEEPS_BETWEEN_RECORDS * recorded.losses.shape[1]
     if check and not mixed:
         reason = (
             f"R-hat of the loss must be below {r_hat_limit:g}, what a chain remembers of its first half, "
-            f"{remembered:.2g}, below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {LEAST_ACCEPTANCE:g}"
+            f"{remembered:.2g}, below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {MIN_ACCEPTANCE:g}"
         )
         raise MixingError(reason, {"loss": evidence}, made, ADVICE)
     return StochasticWeightSample(

@@ -12,7 +12,9 @@ LOWEST, HIGHEST = -40.0, 9.0  # below, the asymptotic series has all digits; abo
 PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
 LOG_PHI = log_ndtr(np.arange(LOWEST * PER_UNIT, HIGHEST * PER_UNIT + 2) / PER_UNIT)
 FLIPS, FAR = 0.3, 0.1  # shares of flips of one sign, and of rotations by any angle
-AIM = 0.4  # acceptance of near rotations, to which their largest angle is adapted while the chain is annealed
+TARGET_ACCEPTANCE = (
+    0.4  # acceptance of near rotations, to which their largest angle is adapted while the chain is annealed
+)
 
 
 compiled = cached_njit(error_model="numpy")
@@ -120,7 +122,7 @@ def run(
         now = beta * min(1.0, (2.0 * step + 1.0) / max(1, n_anneal)) if step < n_anneal else beta
         energy, near, accepted = sweep(rng, m, x, xi, trial, energy, now, angle, table)
         if step < n_anneal:
-            angle = min(math.pi, angle * math.exp(0.1 * (accepted / max(1, near) - AIM)))
+            angle = min(math.pi, angle * math.exp(0.1 * (accepted / max(1, near) - TARGET_ACCEPTANCE)))
             continue
         done += accepted
         made += near

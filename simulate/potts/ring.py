@@ -11,7 +11,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import AtLeast, Count, NonNegative
 from theory.models.potts.factored import symmetric
 
-LARGEST = 1e300  # largest size of a logarithm of weights
+MAX_LOG_WEIGHT = 1e300  # largest size of a logarithm of weights
 
 
 @checked
@@ -33,8 +33,10 @@ def sample_ring(
     U = symmetric("color_couplings", color_couplings)
     L, M, C = n_sites, n_samples, len(U)
     checks.fits_in_memory(f"{M} samples of {L} sites of {C} colors", M * (L / 4 + 3.0 * C) + 2.0 * L * C * C + C**3)
-    if beta > LARGEST / L / max(1.0, float(abs(U).max())):
-        raise ValueError(f"beta must be so small that beta * color_couplings is below {LARGEST / L:g}, got {beta:g}")
+    if beta > MAX_LOG_WEIGHT / L / max(1.0, float(abs(U).max())):
+        raise ValueError(
+            f"beta must be so small that beta * color_couplings is below {MAX_LOG_WEIGHT / L:g}, got {beta:g}"
+        )
     logs = beta * U
     back = _log_powers(logs - logs.max(), L)
     states = np.empty((M, L), dtype=np.int16)

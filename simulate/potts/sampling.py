@@ -27,9 +27,9 @@ from theory.models import Potts
 
 Path = str | os.PathLike[str]
 
-ONE_START = "all chains started from one state: R-hat cannot tell whether they would leave it for others"
-FEWEST = 4  # chains: two of them start from states of one color, of different colors
-TOO_FEW = "fewer than four chains: all of them may start on one side of two phases, and then they agree"
+CAUTION_ONE_START = "all chains started from one state: R-hat cannot tell whether they would leave it for others"
+MIN_CHAINS = 4  # chains: two of them start from states of one color, of different colors
+CAUTION_FEW_CHAINS = "fewer than four chains: all of them may start on one side of two phases, and then they agree"
 ADVICE = "raise max_sweeps, or use parallel tempering (betas='auto')"
 
 
@@ -107,10 +107,16 @@ def sample(
     chains = _number_of_chains(n_chains, n_samples, ladder)
     plan = plan_of(-(-n_samples // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng, seed)
-    reason = ONE_START if _is_one_start(start, first) else TOO_FEW if start is None and chains < FEWEST else ""
+    reason = (
+        CAUTION_ONE_START
+        if _is_one_start(start, first)
+        else CAUTION_FEW_CHAINS
+        if start is None and chains < MIN_CHAINS
+        else ""
+    )
     if check and reason:
         raise ValueError(
-            f"n_chains must be at least {FEWEST}, and a given start differ between chains, (n_chains, L), got "
+            f"n_chains must be at least {MIN_CHAINS}, and a given start differ between chains, (n_chains, L), got "
             f"{reason}; check=False samples nevertheless"
         )
     kept = _checkpoint(checkpoint, model, first, ladder, plan, seed=seed, method=moves)

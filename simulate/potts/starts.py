@@ -19,12 +19,15 @@ from theory.models import Potts, SquareLatticePotts
 States = NDArray[np.integer[Any]]
 
 ORDINARY = 4  # ordered starts, and as many random ones, with which a state is compared in the probe
-TRIED = 8  # most states that are tried; with the ordinary ones these are 16 chains, one block of the kernels
-COLDER = 64.0  # times beta: there the heat bath does nothing but improve the score of one site after the other
+MAX_TRIED_STATES = 8  # most states that are tried; with the ordinary ones these are 16 chains, one block of the kernels
+COLD_BETA_RATIO = 64.0  # times beta: there the heat bath does nothing but improve the score of one site after the other
 QUENCH, PROBE = 8, 32  # sweeps
-EVERY = 4  # sweeps between the records of the second half of the probe
-ALIKE = 0.95  # share of equal sites of states that count as one
-NEARER = 0.1, 3.0  # a state holds if its own chain stays nearer to it by so much, and by so many deviations of others
+SWEEPS_BETWEEN_RECORDS = 4  # sweeps between the records of the second half of the probe
+EQUAL_SITES_SHARE = 0.95  # share of equal sites of states that count as one
+HOLDING_MARGINS = (
+    0.1,
+    3.0,
+)  # a state holds if its own chain stays nearer to it by so much, and by so many deviations of others
 
 
 def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.random.Generator) -> States:
@@ -72,13 +75,13 @@ class _Probe:
         chains = make_dynamics(model, len(tried) + len(ordinary), rng, start=np.concatenate([tried, ordinary]))
         chains.run(PROBE // 2)
         scores, near = [], []
-        for _ in range(PROBE // 2 // EVERY):
-            chains.run(EVERY)
+        for _ in range(PROBE // 2 // SWEEPS_BETWEEN_RECORDS):
+            chains.run(SWEEPS_BETWEEN_RECORDS)
             scores.append(chains.scores())
             near.append((chains.states[:, None, :] == tried).mean(axis=2))
         self._scores, self._spread = np.mean(scores, axis=0), np.std(scores, axis=0)
         self._near: Array = np.mean(near, axis=0)  # [c, k]: the share of sites at which chain c is as state k
-        least, deviations = NEARER
+        least, deviations = HOLDING_MARGINS
         self._margin = np.maximum(least, deviations * self._near[self._n :].std(axis=0, ddof=1))
 
     def holding(self) -> list[int]:
@@ -98,7 +101,7 @@ class _Probe:
 
 
 def _candidates(model: Potts, ordered: States, rng: np.random.Generator) -> States:
-    """Return the states to try, (at most TRIED, L), without those that are nearly as another one or an ordered start.
+    """Return the states to try, (at most MAX_TRIED_STATES, L), without those that are nearly another or an ordered one.
 
     `ordered` are the ordered starts, those of the lowest score first.
     """
@@ -107,16 +110,16 @@ def _candidates(model: Potts, ordered: States, rng: np.random.Generator) -> Stat
     uniform = np.repeat(np.concatenate([ordered[:1, 0], others])[:, None], L, axis=1)
     scores = _scores(model, uniform, rng)
     better = np.flatnonzero(scores > scores[0] + 1e-9 * abs(scores).max())
-    uniform = uniform[better[np.argsort(-scores[better], kind="stable")][: TRIED // 2]]
+    uniform = uniform[better[np.argsort(-scores[better], kind="stable")][: MAX_TRIED_STATES // 2]]
     # Half of what is improved begins at random, since a maximum need not be near to a state of one color.
-    ends = ordered[::-1][: TRIED // 2]
-    improved = _improved(model, np.concatenate([uniform, ends, rng.integers(C, size=(TRIED // 2, L))]), rng)
+    ends = ordered[::-1][: MAX_TRIED_STATES // 2]
+    improved = _improved(model, np.concatenate([uniform, ends, rng.integers(C, size=(MAX_TRIED_STATES // 2, L))]), rng)
     pool = np.concatenate([uniform, improved])
     best = np.argsort(-_scores(model, improved, rng), kind="stable") + len(uniform)
     kept: list[int] = []
     for k in (*range(len(uniform)), *best.tolist()):
         known = np.concatenate([pool[kept], ordered])
-        if len(kept) < TRIED and (known == pool[k]).mean(axis=1).max() < ALIKE:
+        if len(kept) < MAX_TRIED_STATES and (known == pool[k]).mean(axis=1).max() < EQUAL_SITES_SHARE:
             kept.append(k)
     return np.asarray(pool[kept])
 
@@ -124,7 +127,7 @@ def _candidates(model: Potts, ordered: States, rng: np.random.Generator) -> Stat
 def _improved(model: Potts, states: States, rng: np.random.Generator) -> States:
     """Return states (n, L) after sweeps in which every site takes the color of the highest score, given the others."""
     try:
-        chains = make_dynamics(model, len(states), rng, betas=np.array([COLDER * model.beta]), start=states)
+        chains = make_dynamics(model, len(states), rng, betas=np.array([COLD_BETA_RATIO * model.beta]), start=states)
     except ValueError:  # couplings so large that beta itself is as cold as single precision allows
         chains = make_dynamics(model, len(states), rng, start=states)
     chains.run(QUENCH)

@@ -20,8 +20,8 @@ from theory.core.results import SolverResult
 from theory.models import Potts
 
 LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
-AIM = 0.45  # swap rate between neighbors of a proposed ladder
-MOST_TEMPERATURES = 100
+TARGET_SWAP_RATE = 0.45  # swap rate between neighbors of a proposed ladder
+MAX_TEMPERATURES = 100
 MOST_SWEEPS = 10**8  # most sweeps of a trial run, which would take days
 MOST_TRIALS = 50  # so many trial runs bring rates into the range, or none will
 
@@ -221,13 +221,13 @@ def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
 
 
 def _evenly(betas: Array, scores: Array) -> Array:
-    """Return new betas with the same ends, neighbors at the distance that gives the rate `AIM`."""
+    """Return new betas with the same ends, neighbors at the distance that gives the rate `TARGET_SWAP_RATE`."""
     steps = np.sqrt(np.maximum(np.diff(betas) * np.diff(scores), 1e-12))
     length = np.concatenate([[0.0], np.cumsum(steps)])
-    count = 1 + max(1, math.ceil(length[-1] / (2 * erfcinv(AIM))))
-    if count > MOST_TEMPERATURES:
+    count = 1 + max(1, math.ceil(length[-1] / (2 * erfcinv(TARGET_SWAP_RATE))))
+    if count > MAX_TEMPERATURES:
         raise ValueError(
-            f"hottest must be nearer to beta: the ladder needs {count} temperatures, more than {MOST_TEMPERATURES}"
+            f"hottest must be nearer to beta: the ladder needs {count} temperatures, more than {MAX_TEMPERATURES}"
         )
     made = np.interp(np.linspace(0, length[-1], count), length, betas)
     made[[0, -1]] = betas[[0, -1]]

@@ -20,10 +20,10 @@ from theory.core.results import Result
 
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
-CLEAR = 2.0  # standard errors above zero, from which a mean may be divided by
+MIN_STANDARD_ERRORS = 2.0  # standard errors above zero, from which a mean may be divided by
 ROUNDING = 1e-12  # a spread below this share of the values counts as none
-MOST_PERMUTATIONS = 10**7
-LARGEST = 1e100  # largest size of values and weights: sums of their squares are still numbers
+MAX_PERMUTATIONS = 10**7
+MAX_ENTRY = 1e100  # largest size of values and weights: sums of their squares are still numbers
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +52,7 @@ class TopicContrast(Result):
     @property
     def ratio(self) -> float:
         """The ratio same/different; nan unless `different` is above zero by two standard errors."""
-        clear = self.different.mean > CLEAR * self.different.stderr and self.different.mean > 0
+        clear = self.different.mean > MIN_STANDARD_ERRORS * self.different.stderr and self.different.mean > 0
         return self.same.mean / self.different.mean if clear else math.nan
 
 
@@ -118,8 +118,8 @@ def topic_contrast(
         np.fill_diagonal(array, 0.0)
     kept = member[:, words].astype(np.int64)
     together = kept.T @ kept > 0
-    if permutations > MOST_PERMUTATIONS:
-        raise ValueError(f"permutations must be an integer of at most {MOST_PERMUTATIONS}, got {permutations}")
+    if permutations > MAX_PERMUTATIONS:
+        raise ValueError(f"permutations must be an integer of at most {MAX_PERMUTATIONS}, got {permutations}")
     return _contrast(sums, times, together, rng, permutations)
 
 
@@ -139,8 +139,8 @@ def embedding_contrast(
     vectors, member = checks.finite_array("embedding", embedding, 2), checked_membership(membership)
     if len(vectors) != member.shape[1]:
         raise ValueError(f"embedding must have a row for each of {member.shape[1]} words, got {len(vectors)}")
-    if abs(vectors).max() > math.sqrt(LARGEST):
-        raise ValueError(f"embedding must lie within +-{math.sqrt(LARGEST):g}, got {abs(vectors).max():g}")
+    if abs(vectors).max() > math.sqrt(MAX_ENTRY):
+        raise ValueError(f"embedding must lie within +-{math.sqrt(MAX_ENTRY):g}, got {abs(vectors).max():g}")
     words = np.flatnonzero(member.any(axis=0))
     rows = vectors[words]
     if measure == "cosine":
@@ -223,8 +223,8 @@ def _permuted(sums: Array, times: Array, pairs: Any, rng: np.random.Generator, p
 def _pairs(name: str, value: Any, n_words: int, words: NDArray[np.intp]) -> Array:
     """Copy the part of the kept words."""
     array = checks.finite_array(name, value, 2)
-    if abs(array).max() > LARGEST:
-        raise ValueError(f"{name} must lie within +-{LARGEST:g}, got {abs(array).max():g}")
+    if abs(array).max() > MAX_ENTRY:
+        raise ValueError(f"{name} must lie within +-{MAX_ENTRY:g}, got {abs(array).max():g}")
     if array.shape not in ((n_words, n_words), (n_words + 1, n_words + 1)):
         raise ValueError(f"{name} must have shape ({n_words}, {n_words}), or one more with [MASK], got {array.shape}")
     first = len(array) - n_words

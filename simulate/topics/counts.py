@@ -12,7 +12,7 @@ from theory.models.topics import TopicModel
 
 Counts: TypeAlias = NDArray[np.int64]
 AnyCounts: TypeAlias = Any  # (documents, words): an integer array, or a csr_array where the input was sparse
-MOST = 2**40  # largest count of one word in one document: sums of many counts still fit into 64 bits
+MAX_COUNT = 2**40  # largest count of one word in one document: sums of many counts still fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def word_counts(documents: Any) -> AnyCounts:
         raise ValueError(f"documents must be whole numbers (counts), got {values.dtype} with other values")
     if (values < 0).any():
         raise ValueError(f"documents must be counts >= 0, got {values.min()}")
-    if (values > MOST).any():
-        raise ValueError(f"documents must be counts of at most {MOST}, got {values.max()}")
+    if (values > MAX_COUNT).any():
+        raise ValueError(f"documents must be counts of at most {MAX_COUNT}, got {values.max()}")
     counts = array.astype(np.int64)
     empty = np.flatnonzero(np.asarray(counts.sum(axis=1)) == 0)
     if empty.size:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.topics.counts import MOST, TopicDocuments
+from simulate.topics.counts import MAX_COUNT, TopicDocuments
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.ranges import Count
@@ -71,8 +71,8 @@ def length_range(length: int | tuple[int, int]) -> tuple[int, int]:
     shortest, longest = length if isinstance(length, tuple) else (length, length)
     shortest = checks.count("length", shortest)
     longest = checks.count("length", longest, least=shortest)
-    if longest > MOST:
-        raise ValueError(f"length must be an integer of at most {MOST}, got {longest}")
+    if longest > MAX_COUNT:
+        raise ValueError(f"length must be an integer of at most {MAX_COUNT}, got {longest}")
     return shortest, longest
 
 

@@ -24,7 +24,7 @@ MOST_SWEEPS = 10**9  # over all chains
 # By default: one chain often stops with two topics mixed, and seldom do the best two of four mix the same ones.
 CHAINS = 4
 RECORDS = 8  # two in each quarter of a run: fewer say nothing of its change
-DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
+MAX_RELATIVE_DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
 NONE, UNKNOWN = 0.0, 1.0  # what is reported for a single topic; and where a run or a single chain cannot tell
 # Largest distance between two states of one topic. On 144 planted corpora, of topics of disjoint and of common words,
 # those of two chains that had found all topics were at most .19 apart, by the scatter of the posterior; where one of
@@ -218,9 +218,11 @@ def _reason(drift: float, distances: Array, chains: int) -> str:
         reasons.append("the log joint probability is not a number (NaN) in some record")
     elif drift == UNKNOWN:
         reasons.append(f"fewer than {RECORDS} records cannot tell whether the log joint probability still changes")
-    elif not drift < DRIFT:
-        said = _apart(drift, DRIFT)
-        reasons.append(f"the log joint probability still changes by {said} of itself, not less than {DRIFT:g}")
+    elif not drift < MAX_RELATIVE_DRIFT:
+        said = _apart(drift, MAX_RELATIVE_DRIFT)
+        reasons.append(
+            f"the log joint probability still changes by {said} of itself, not less than {MAX_RELATIVE_DRIFT:g}"
+        )
     if chains == 1 and len(distances) > 1:
         reasons.append("a single chain cannot tell topics from mixtures of topics")
     elif not distances.max() < SAME_TOPIC:

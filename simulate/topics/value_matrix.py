@@ -20,7 +20,7 @@ Ridge = Annotated[float, Within(0.0, 1e100, closed=(True, True))]
 BLOCK_ENTRIES = 4_000_000  # most entries of dense visible counts in memory at a time
 SPARSE_BELOW = 0.05  # below this share of filled entries sparse products are faster
 RANK_TOLERANCE = 1e-11  # least size of squared singular values, relative to the largest
-MOST_DRAWS = 10**6
+MAX_DRAWS = 10**6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +114,7 @@ def fit_value_matrix(
     ((5, 5), (5,))
     """
     counts = word_counts(documents)
-    draws = int(checks.between("draws", checks.dimension(draws, name="draws"), 0, MOST_DRAWS, closed=(False, True)))
+    draws = int(checks.between("draws", checks.dimension(draws, name="draws"), 0, MAX_DRAWS, closed=(False, True)))
     n_documents, n_words = counts.shape
     equations = NormalEquations(n_words + 1)
     size = max(BLOCK_ENTRIES // (n_words + 1), 1)

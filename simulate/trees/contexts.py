@@ -9,10 +9,10 @@ from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers
 from theory.core import checks
 
-PIECE = 2**18  # targets whose keys are made at a time
+CHUNK_TARGETS = 2**18  # targets whose keys are made at a time
 MOST_BITS = 62  # most bits of a key
-FARTHEST = 1000
-LARGEST_MODULUS = 10**6
+MAX_OFFSET = 1000
+MAX_MODULUS = 10**6
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Contexts:
 
     def __post_init__(self) -> None:
         offsets, M = self.offsets, self.modulus
-        if len(set(offsets)) < len(offsets) or any(not 1 <= abs(k) <= FARTHEST for k in offsets):
+        if len(set(offsets)) < len(offsets) or any(not 1 <= abs(k) <= MAX_OFFSET for k in offsets):
             raise ValueError(
-                f"offsets must be different integers from -{FARTHEST} to {FARTHEST} without 0, got "
+                f"offsets must be different integers from -{MAX_OFFSET} to {MAX_OFFSET} without 0, got "
                 f"{checks.shown(offsets)}"
             )
-        if not 1 <= M <= LARGEST_MODULUS:
-            raise ValueError(f"modulus must be an integer from 1 to {LARGEST_MODULUS}, got {checks.shown(M)}")
+        if not 1 <= M <= MAX_MODULUS:
+            raise ValueError(f"modulus must be an integer from 1 to {MAX_MODULUS}, got {checks.shown(M)}")
         bits = self.word_bits * (1 + len(offsets)) + (M - 1).bit_length()
         if bits > MOST_BITS:
             raise ValueError(
@@ -61,8 +61,8 @@ class Contexts:
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Yield (first, stop) of stretches of the places."""
-        for low in range(self.places.start, self.places.stop, PIECE):
-            yield low, min(low + PIECE, self.places.stop)
+        for low in range(self.places.start, self.places.stop, CHUNK_TARGETS):
+            yield low, min(low + CHUNK_TARGETS, self.places.stop)
 
     def keys(self, low: int, stop: int) -> Integers:
         """Return the keys of the words at low, ..., stop - 1 after their contexts: the id of the word comes last."""

@@ -17,7 +17,7 @@ from theory.core.results import Result
 from theory.models.trees import NumberText, RootedTree
 from theory.models.trees.tree import tree_named
 
-PIECE = 2**20  # numbers that are in memory at a time
+CHUNK_NUMBERS = 2**20  # numbers that are in memory at a time
 LETTERS = str.maketrans("()", "oc")  # opening and closing parentheses: readers of text drop punctuation
 PARENTHESES = str.maketrans("oc", "()")
 SUFFIXES = (".txt", ".txt.gz")
@@ -61,7 +61,7 @@ def write_corpus(
         raise ValueError(f"path must be that of a .txt or .txt.gz file, got {checks.shown(str(path))}")
     if not file.parent.is_dir() or file.is_dir():
         raise ValueError(f"path must be that of a file in a folder that is there, got {checks.shown(str(path))}")
-    step, packed = min(size, numbers.n_words) * max(1, PIECE // size), file.name.lower().endswith(".gz")
+    step, packed = min(size, numbers.n_words) * max(1, CHUNK_NUMBERS // size), file.name.lower().endswith(".gz")
     with atomic_write(file) as temporary, _opened(temporary, packed=packed) as stream:
         for first in range(numbers.first, numbers.last + 1, step):
             part = NumberText(min(first + step - 1, numbers.last), first)

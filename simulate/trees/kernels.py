@@ -13,7 +13,7 @@ from simulate.core.kernels import cached_njit
 
 Array = NDArray[Any]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number near 2^64 over the golden ratio: multiplied by it, bits spread
-FREE = np.int64(-1)  # an empty place of a hash table; what is stored is never negative
+FREE_PLACE = np.int64(-1)  # an empty place of a hash table; what is stored is never negative
 
 
 @cached_njit()
@@ -58,7 +58,7 @@ def place_of(key: int, keys: Array, shift: int) -> Any:
     """Find the place of `key` in a table of 2^(64 - shift) places, or the empty place where it belongs."""
     mask = len(keys) - 1
     place = np.int64((np.uint64(key) * SPREAD) >> np.uint64(shift))
-    while keys[place] != key and keys[place] != FREE:
+    while keys[place] != key and keys[place] != FREE_PLACE:
         place = (place + 1) & mask
     return place
 
@@ -72,7 +72,7 @@ def count_keys(found: Array, keys: Array, counts: Array, shift: int, used: int) 
     most = len(keys) // 2
     for i in range(len(found)):
         place = place_of(found[i], keys, shift)
-        if keys[place] == FREE:
+        if keys[place] == FREE_PLACE:
             if used >= most:
                 return -1 - i
             keys[place] = found[i]
@@ -95,4 +95,4 @@ def look_up(found: Array, keys: Array, values: Array, shift: int, out: Array) ->
     """Write the value that the table has for every entry of `found` into `out`, and -1 where it has none."""
     for i in range(len(found)):
         place = place_of(found[i], keys, shift)
-        out[i] = values[place] if keys[place] != FREE else -1
+        out[i] = values[place] if keys[place] != FREE_PLACE else -1

@@ -16,7 +16,7 @@ from theory.core.arrays import Array
 from theory.core.results import Result
 
 BLOCK = 1000  # consecutive numbers that are held out, or not, together
-EVERY = 5  # one block of so many is held out
+HELD_OUT_PERIOD = 5  # one block of so many is held out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +74,8 @@ def prediction_loss(
     n = int(asked[1].sum())
     if not n or not known[1].sum():
         raise ValueError(
-            f"text must be long enough to hold out a block of {BLOCK} numbers, one of {EVERY}, got {text.numbers}"
+            f"text must be long enough to hold out a block of {BLOCK} numbers, one of {HELD_OUT_PERIOD}, "
+            f"got {text.numbers}"
         )
     share, guess = np.full(len(asked[0]), 1 / text.vocabulary.n_words), np.full(len(asked[0]), -1)
     for own, keys in zip(contexts.shortened(known[0]), contexts.shortened(asked[0]), strict=True):
@@ -179,9 +180,9 @@ def _information(counts: Integers) -> Array:
 
 def _is_held_out(text: TreeText, low: int, stop: int, held_out: str) -> NDArray[np.bool_]:
     if held_out == "end":
-        return np.asarray(np.arange(low, stop) * EVERY >= text.numbers.n_words * (EVERY - 1))
+        return np.asarray(np.arange(low, stop) * HELD_OUT_PERIOD >= text.numbers.n_words * (HELD_OUT_PERIOD - 1))
     numbers = text.numbers.first + np.arange(low, stop)
-    return np.asarray(numbers // BLOCK % EVERY == EVERY - 1)
+    return np.asarray(numbers // BLOCK % HELD_OUT_PERIOD == HELD_OUT_PERIOD - 1)
 
 
 def _count(name: str, value: int) -> int:

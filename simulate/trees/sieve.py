@@ -24,8 +24,8 @@ from theory.models.trees.factors import primes_up_to
 SEGMENT = 2**16  # numbers whose words are written at a time: they fit into the cache of a core
 CHUNK = 2**22  # numbers that a thread reads before it hands over what it counted
 LARGEST_EXPONENT = 48  # 2^47 > 10^14
-MOST_THREADS = 1024
-WIDEST = 2**16  # words that a number of 16 bits can tell apart
+MAX_THREADS = 1024
+MAX_WORDS = 2**16  # words that a number of 16 bits can tell apart
 
 
 @checked
@@ -93,7 +93,7 @@ def read_text(numbers: NumberText, *, n_threads: Count = 1, segment: Count = SEG
     primes = _base_primes(numbers)
     codes = np.array([_code(word) for word in vocabulary.words], dtype=np.int64)
     place = KeyTable(codes, np.arange(len(codes)))
-    ids = np.empty(numbers.n_words, dtype=np.uint16 if len(codes) <= WIDEST else np.int32)
+    ids = np.empty(numbers.n_words, dtype=np.uint16 if len(codes) <= MAX_WORDS else np.int32)
 
     def write(chunk: tuple[int, int]) -> None:
         low = chunk[0] - numbers.first
@@ -117,8 +117,8 @@ def _code(word: str) -> int:
 
 
 def _settings(n_threads: int, segment: int) -> tuple[int, int]:
-    if n_threads > MOST_THREADS:
-        raise ValueError(f"n_threads must be at most {MOST_THREADS}, got {n_threads}")
+    if n_threads > MAX_THREADS:
+        raise ValueError(f"n_threads must be at most {MAX_THREADS}, got {n_threads}")
     return n_threads, min(segment, CHUNK)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.trees.kernels import FREE, count_keys, insert_keys, look_up
+from simulate.trees.kernels import FREE_PLACE, count_keys, insert_keys, look_up
 
 Integers = NDArray[np.int64]
 
@@ -13,7 +13,7 @@ class KeyCounts:
 
     def __init__(self, bits: int = 12) -> None:
         self._bits, self._used = bits, 0
-        self._keys = np.full(2**bits, FREE)
+        self._keys = np.full(2**bits, FREE_PLACE)
         self._counts = np.zeros(2**bits, dtype=np.int64)
 
     def add(self, found: Integers) -> None:
@@ -28,7 +28,7 @@ class KeyCounts:
 
     def sorted(self) -> tuple[Integers, Integers]:
         """Return all keys in increasing order, and their counts."""
-        there = self._keys != FREE
+        there = self._keys != FREE_PLACE
         keys, counts = self._keys[there], self._counts[there]
         order = np.argsort(keys)
         return keys[order], counts[order]
@@ -36,7 +36,7 @@ class KeyCounts:
     def _grow(self) -> None:
         keys, counts = self.sorted()
         self._bits += 2
-        self._keys = np.full(2**self._bits, FREE)
+        self._keys = np.full(2**self._bits, FREE_PLACE)
         self._counts = np.zeros(2**self._bits, dtype=np.int64)
         insert_keys(keys, counts, self._keys, self._counts, 64 - self._bits)
         self._used = len(keys)
@@ -48,7 +48,7 @@ class KeyTable:
     def __init__(self, keys: Integers, values: Integers) -> None:
         bits = max(4, int(2 * len(keys)).bit_length())
         self._shift = 64 - bits
-        self._keys = np.full(2**bits, FREE)
+        self._keys = np.full(2**bits, FREE_PLACE)
         self._values = np.zeros(2**bits, dtype=np.int64)
         insert_keys(keys, values, self._keys, self._values, self._shift)
 

@@ -9,8 +9,8 @@ from theory.core.ranges import Count
 from theory.models.trees import NumberText
 from theory.models.trees.tree import tree_named
 
-LONGEST = 10**9
-LARGEST = 10**12  # numbers of this size are sieved by the primes up to a million
+MAX_LENGTH = 10**9
+MAX_NUMBER = 10**12  # numbers of this size are sieved by the primes up to a million
 
 
 @checked
@@ -19,9 +19,9 @@ def random_window(d: Count, rng: np.random.Generator) -> NumberText:
 
     ValueError for d < 1 or above 10^9, whose sieve would take some ten seconds.
     """
-    if d > LONGEST:
+    if d > MAX_LENGTH:
         raise ValueError(f"d must be at most 10^9, got {checks.shown(d)}")
-    first = int(rng.integers(2, LARGEST + 3 - d))
+    first = int(rng.integers(2, MAX_NUMBER + 3 - d))
     return NumberText(first + d - 1, first)
 
 

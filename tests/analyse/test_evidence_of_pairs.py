@@ -8,7 +8,7 @@ from figures.analyse.command import main
 from figures.analyse.sequences import analyse_sequences, report
 from figures.analyse.sequences.evidence import default_separation, judged, n_permutations, noise_tasks, spread
 from figures.analyse.sequences.residuals import (
-    SHORT,
+    SHORT_SITES,
     _Others,
     _standardized,
     dependence_by_chance,
@@ -43,7 +43,7 @@ def mapped(states, C=3, l2=1.0, weights=None):
     scores, norms, _, _, dependence, by_chance, _ = map_task(
         states, np.ones(len(states)) if weights is None else weights, None, settings
     )
-    own = dependence if len(scores) <= SHORT else None
+    own = dependence if len(scores) <= SHORT_SITES else None
     varying = (states != states[0]).any(axis=0)
     return ranked_pairs(scores, norms, np.zeros((*scores.shape, 2), int), 1, varying, own), by_chance
 

@@ -12,7 +12,7 @@ from figures.analyse.matrix.analyse import _with_best
 from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge
 from figures.analyse.matrix.centered_rows import ridge_of_contrasts
 from figures.analyse.matrix.data_theory import data_theory, empirical_errors, trusted
-from figures.analyse.matrix.plan import BUDGET, FEWEST_ROWS, _work, make_plan
+from figures.analyse.matrix.plan import BUDGET, MIN_ROWS, _work, make_plan
 from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.noise_part import noise_part
 from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
@@ -286,8 +286,8 @@ def test_the_best_ridge_takes_the_place_of_its_near_neighbors():
 
 def test_predictions_of_few_rows_are_left_out():
     predict = trusted(lambda n, lams: n * lams)
-    assert predict(FEWEST_ROWS, np.array([0.5, 2.0])).tolist() == [0.5 * FEWEST_ROWS, 2.0 * FEWEST_ROWS]
-    assert np.isnan(predict(FEWEST_ROWS - 1, np.array([0.5, 2.0]))).all()
+    assert predict(MIN_ROWS, np.array([0.5, 2.0])).tolist() == [0.5 * MIN_ROWS, 2.0 * MIN_ROWS]
+    assert np.isnan(predict(MIN_ROWS - 1, np.array([0.5, 2.0]))).all()
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_leave_one_out_on_some_rows_has_the_size_of_all(monkeypatch):
     gaussian = data_theory(X, lams, 30)
     found = []
     for some in (N, 150):
-        monkeypatch.setattr("figures.analyse.matrix.elliptical_theory.SOME_ROWS", some)
+        monkeypatch.setattr("figures.analyse.matrix.elliptical_theory.MAX_SAMPLED_ROWS", some)
         found.append(elliptical_theory(X, gaussian, PointScales([0.4, 2.8], [0.75, 0.25]), 0.1, 0))
     exact, estimated = (one.mean_test_error(N, lams) for one in found)
     np.testing.assert_allclose(estimated, exact, rtol=0.07)

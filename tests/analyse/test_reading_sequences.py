@@ -156,7 +156,7 @@ def test_a_random_choice_holds_no_more_than_it_keeps(write):
 
 
 def test_large_files_are_announced(write, monkeypatch):
-    monkeypatch.setattr("figures.analyse.reading.opening.LARGE", 10)
+    monkeypatch.setattr("figures.analyse.reading.opening.ANNOUNCED_BYTES", 10)
     lines = []
     read_sequences(write("x.fasta", RNA), say=lines.append)
     assert lines[0].endswith(f"x.fasta: reading {len(RNA)} bytes of text")

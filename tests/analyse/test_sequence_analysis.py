@@ -126,7 +126,7 @@ def test_plans():
 
 
 def test_very_many_sequences_are_reweighted_only_when_asked_for(monkeypatch):
-    monkeypatch.setattr("figures.analyse.sequences.reweighting.MANY", 50)
+    monkeypatch.setattr("figures.analyse.sequences.reweighting.MAX_COMPARED_SEQUENCES", 50)
     states, said = np.zeros((60, 5), np.uint8), []
     unasked = reweighted(states, 0.8, None, 1, None, said.append)
     assert np.all(unasked.weights == 1)

@@ -213,7 +213,7 @@ def test_rows_read_at_once_are_those_read_by_cells(file, monkeypatch):
     lines += ["-999,1,2", "1,-999.0,2", "1,nan,2", "1.0D+03,2,3", " 4 ,5,6", "", "7,,8"]
     path = file("a,b,c\n" + "\n".join(lines).replace("e+", "e") + "\n")
     options = {"missing": "-999", "drop_rows": True}
-    monkeypatch.setattr("figures.analyse.reading.matrix.read.LARGEST", np.inf)
+    monkeypatch.setattr("figures.analyse.reading.matrix.read.MAX_ENTRY", np.inf)
     quick = read_matrix(path, **options)
     monkeypatch.setattr("figures.analyse.reading.matrix.cell_by_cell._simple_numbers", lambda *_: None)
     slow = read_matrix(path, **options)

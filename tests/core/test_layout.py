@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from figures.core.layout import WIDEST, _broken, arrange, figure_size, finish
+from figures.core.layout import TEXT_WIDTH_INCHES, _broken, arrange, figure_size, finish
 from figures.core.plot import cycle_colors
 from figures.core.small_png import RESOLUTIONS, save_small
 
@@ -31,7 +31,7 @@ def drawn(n_panels, labels, *, y=None, **place):
 def test_panels_fit_the_page(n_panels):
     rows, columns = arrange(n_panels)
     assert (rows - 1) * columns < n_panels <= rows * columns
-    assert figure_size(n_panels)[0] <= WIDEST
+    assert figure_size(n_panels)[0] <= TEXT_WIDTH_INCHES
 
 
 def test_equal_legends_become_one_below_all_panels():

@@ -111,7 +111,7 @@ def test_sparse_grids_are_exact_for_polynomials(dimension):
 def test_the_level_of_a_sparse_grid_is_the_largest_with_few_nodes(dimension):
     level = nodes.sparse_level(dimension)
     assert len(nodes._sparse_grid(dimension, level)[0]) <= nodes.MOST_SPARSE
-    if level < nodes.MOST_LEVEL:
+    if level < nodes.MAX_LEVEL:
         assert len(nodes._sparse_grid(dimension, level + 1)[0]) > nodes.MOST_SPARSE
 
 

@@ -67,7 +67,7 @@ def test_the_inverse_gives_the_same_as_the_modes_at_every_ridge(covariance, n, m
     lams = np.geomspace(1e-9, 1e3, 37).tolist()
     problems = [TeacherStudent(covariance, n / 12, lam, noise=0.5) for lam in lams]
     found = [masked.teacher_student_error(problem, 12, stream(0, n)) for problem in problems]
-    monkeypatch.setattr("simulate.masked.teacher_student.FEW", np.inf)
+    monkeypatch.setattr("simulate.masked.teacher_student.FEW_ROWS_RATIO", np.inf)
     assert found == pytest.approx(
         [masked.teacher_student_error(problem, 12, stream(0, n)) for problem in problems], rel=3e-9
     )

@@ -87,7 +87,7 @@ def test_advice_can_be_followed(function, keywords, words):
 
 def test_a_search_that_runs_out_of_steps_names_no_option_of_another_function(monkeypatch):
     """The message that first showed the fault advised method='newton', which only the inner solver has."""
-    monkeypatch.setattr(discrete_path, "MOST_STEPS", 3)
+    monkeypatch.setattr(discrete_path, "MAX_STEPS", 3)
     assert_advice_is_possible(perceptron.zero_entropy_capacity, {"levels": BINARY}, "max_iter after 3", NAMES)
 
 

@@ -7,7 +7,7 @@ from theory.models import AR1, Empirical, MaskedRidge, Scaled
 from theory.models.row_scales import GAUSSIAN, PointScales
 from theory.random_matrix import spike_outliers
 from theory.random_matrix.bbp import emergence, spiked_bulk
-from theory.random_matrix.spectral.dense_branch import SMALL, DenseBranch
+from theory.random_matrix.spectral.dense_branch import TRIANGLE_SIZE, DenseBranch
 from theory.random_matrix.spectral.ensemble import masked_predictor
 from theory.random_matrix.spectral.real_branch import RealBranch
 
@@ -45,7 +45,7 @@ def test_edges(side, alpha, lam, rows, monkeypatch):
 
 @pytest.mark.parametrize("d", [65, 130])
 def test_edges_of_matrices_whose_triangles_are_inverted_by_halves(d):
-    assert d > SMALL
+    assert d > TRIANGLE_SIZE
     own = [ensemble(2.0, 0.1, covariance=noise(d)) for _ in range(2)]
     found, expected = DenseBranch(own[0], "right").edge(), RealBranch(own[1], "right").edge()
     assert found.nu == pytest.approx(expected.nu, rel=1e-12)

@@ -37,7 +37,7 @@ def test_no_word_is_taken_for_a_stop_word(tmp_path):
 def test_the_order_is_kept_and_pieces_join(tmp_path, monkeypatch):
     whole, pieces = tmp_path / "whole.txt", tmp_path / "pieces.txt"
     write_corpus(NUMBERS, whole, words_per_document=7)
-    monkeypatch.setattr(module, "PIECE", 100)
+    monkeypatch.setattr(module, "CHUNK_NUMBERS", 100)
     write_corpus(NUMBERS, pieces, words_per_document=7)
     assert whole.read_bytes() == pieces.read_bytes()
     words = [word_of_letters(word) for word in whole.read_text().split()]

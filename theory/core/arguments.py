@@ -20,7 +20,7 @@ Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 Check = Callable[[str, Any], Any]  # (name of the argument, value) -> converted value, or ValueError
 
-MANY = (collections.abc.Sequence, collections.abc.Collection, list)
+SEQUENCES = (collections.abc.Sequence, collections.abc.Collection, list)
 ANY_NUMBER = (collections.abc.Iterable, collections.abc.Iterator)
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -154,7 +154,7 @@ def _check(annotation: Any) -> Check | None:
         return _array_of(get_args(arguments[1]))
     if annotation is Callable or origin is collections.abc.Callable:
         return _callable_with(arguments)
-    if origin in MANY or origin is tuple or origin in ANY_NUMBER:
+    if origin in SEQUENCES or origin is tuple or origin in ANY_NUMBER:
         return _collection(origin, arguments)
     if origin is collections.abc.Mapping or origin is dict:
         return lambda name, value: checks.instance(name, value, collections.abc.Mapping, "a mapping")

@@ -13,9 +13,9 @@ from theory.core.arrays import Array
 
 Record = TypeVar("Record")
 Function = TypeVar("Function", bound=Callable[..., Any])
-LONGEST = 80  # characters of a value in a message
+MAX_SHOWN_CHARACTERS = 80  # characters of a value in a message
 
-LARGEST = 2**63 - 1  # the largest size that numpy can index
+MAX_INDEX = 2**63 - 1  # the largest size that numpy can index
 NUMBERS = "iufO"  # kinds of dtype; objects are numbers if float() says so: fractions, numbers of mpmath or sympy
 
 
@@ -27,7 +27,7 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # a stranger's object may raise anything when it is shown
         return f"an object of type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 4]} ..."
 
 
 def instance(name: str, value: Record, kind: type, what: str) -> Record:
@@ -148,7 +148,7 @@ def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str =
     if number in (math.inf, -math.inf) or int(number) != number or number < least:
         allowed = f"an integer of at least {least}" + (" or infinity" if infinite else "")
         raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
-    if number > LARGEST:
+    if number > MAX_INDEX:
         raise ValueError(f"{name} must be an integer of at most 2^63 - 1, got {shown(value)}")
     return int(number)
 

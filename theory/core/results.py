@@ -10,7 +10,7 @@ from theory.core.frames import table
 if TYPE_CHECKING:
     import pandas as pd
 
-LONGEST = 4  # entries of an array that a repr still writes out
+MAX_SHOWN_ENTRIES = 4  # entries of an array that a repr still writes out
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -65,7 +65,7 @@ def _is_plain(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """Write a value on one short line: an array of more than a few entries by its shape and range."""
-    if isinstance(value, np.ndarray) and value.size > LONGEST:
+    if isinstance(value, np.ndarray) and value.size > MAX_SHOWN_ENTRIES:
         if value.dtype.kind not in "iuf":
             return f"<array {value.shape}>"
         return f"<array {value.shape} from {value.min():.6g} to {value.max():.6g}>"
@@ -73,7 +73,7 @@ def _shown(value: Any) -> str:
         return np.array2string(value, precision=6, separator=", ").replace("\n", "")
     if isinstance(value, float | np.floating):
         return f"{float(value):.12g}"
-    if isinstance(value, tuple | list | dict) and len(value) > LONGEST:
+    if isinstance(value, tuple | list | dict) and len(value) > MAX_SHOWN_ENTRIES:
         return f"<{type(value).__name__} of {len(value)}>"
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:196]} ..."

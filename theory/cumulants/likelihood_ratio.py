@@ -19,7 +19,7 @@ LARGEST_SUM = 10**6  # terms of the binomial sum, which takes a second or two th
 LARGEST_DIMENSION = 10**12  # largest dimension of the integral over the sphere
 LARGEST_EXPONENT = 600.0  # up to here f^n - 1 is summed itself, above only its logarithm
 TOL = 1e-9  # relative, of log ||L||^2, and of the mass of the law of overlaps, for the integral over the sphere
-NARROWEST = 1e-11  # panel relative to its angle
+MIN_PANEL_WIDTH = 1e-11  # panel relative to its angle
 SMALLEST_EXCESS = 1e-200  # below, the relative change is not asked for
 
 
@@ -148,9 +148,9 @@ def _edges(model: SpikedCumulant, n: float, d: int) -> Array:
     smallest = 0.5 / math.sqrt(d + n * (1 + largest**2) / model.noise_share)
     edges = []
     for peak in peaks:
-        least = max(smallest, NARROWEST * peak)  # which is finer than any peak away from the pole, up to n = 2^63
+        least = max(smallest, MIN_PANEL_WIDTH * peak)  # which is finer than any peak away from the pole, up to n = 2^63
         edges += [graded_edges(peak, end, least) for end in (0.0, math.pi / 2) if peak != end]
     inner = np.sort(np.concatenate(edges))
     inner = inner[(inner > smallest / 2) & (inner < math.pi / 2 - smallest / 2)]
-    kept = inner[np.append(True, np.diff(inner) > np.maximum(smallest, NARROWEST * inner[1:]) / 4)]
+    kept = inner[np.append(True, np.diff(inner) > np.maximum(smallest, MIN_PANEL_WIDTH * inner[1:]) / 4)]
     return np.concatenate([[0.0], kept, [math.pi / 2]])

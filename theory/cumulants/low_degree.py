@@ -15,7 +15,7 @@ from theory.cumulants.overlap import log_coefficients
 from theory.models import SpikedCumulant
 
 Degree = Annotated[int, AtLeast(0, most=1000)]
-LARGEST_EXPONENT = 700.0
+MAX_EXPONENT = 700.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +61,7 @@ def low_degree_norm(model: SpikedCumulant, n: Count, degree: Degree) -> LowDegre
     D = degree
     log_terms = log_power_coefficients(log_coefficients(model, D), n) + _log_overlap_moments(model, D)
     log_excess = float(logsumexp(log_terms[1:])) if D and log_terms[1:].max() > -math.inf else -math.inf
-    excess = math.exp(log_excess) if log_excess < LARGEST_EXPONENT else math.inf
+    excess = math.exp(log_excess) if log_excess < MAX_EXPONENT else math.inf
     return LowDegreeNorm(float(np.logaddexp(0.0, log_excess)), excess, D, log_terms)
 
 

@@ -11,7 +11,7 @@ from theory.core.arrays import Array
 from theory.models import SpikedCumulant
 
 POINTS = 40  # points of the grid within one standard deviation of the narrowest Gaussian
-LARGEST_BETA = 1e6
+MAX_BETA = 1e6
 ROUNDING = 1e-13  # rounding error of the logarithm of the ratio of the two densities
 
 
@@ -30,8 +30,8 @@ def oracle_accuracy(model: SpikedCumulant) -> float:
     >>> round(oracle_accuracy(SpikedCumulant(d=16, beta=10.0)), 4)
     0.7148
     """
-    if model.beta > LARGEST_BETA:
-        raise ValueError(f"model must have beta <= {LARGEST_BETA:g}, got beta = {model.beta:g}")
+    if model.beta > MAX_BETA:
+        raise ValueError(f"model must have beta <= {MAX_BETA:g}, got beta = {model.beta:g}")
     centers, width = math.sqrt(model.latent_share) * np.array(model.latent.atoms), math.sqrt(model.noise_share)
     weights = np.array(model.latent.probabilities)
 

@@ -21,7 +21,7 @@ TOL = 1e-9
 GRID = np.concatenate(
     [np.linspace(-690, -40, 300), np.linspace(-39.95, -1, 800), np.log(np.linspace(0.37, 0.9999, 400))]
 )
-LARGEST_GAMMA = 1e100
+MAX_GAMMA = 1e100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +86,7 @@ def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshol
 
 @checked
 def likelihood_ratio_rate(
-    model: SpikedCumulant, gamma: Annotated[float, Within(0.0, LARGEST_GAMMA)]
+    model: SpikedCumulant, gamma: Annotated[float, Within(0.0, MAX_GAMMA)]
 ) -> LikelihoodRatioRate:
     """Compute lim (1/d) log ||L_n||^2 at n = gamma d, max over lambda of gamma log f(lambda) - s(lambda), or zero.
 

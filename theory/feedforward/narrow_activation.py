@@ -13,7 +13,7 @@ from theory.core.results import SolverResult
 from theory.feedforward.narrow_hermite import Expansion, expand
 from theory.models.feedforward.narrow import Activation, activation_function, checked_activation
 
-SHOWN = 8
+N_SHOWN_COEFFICIENTS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,9 +62,9 @@ def activation_kernel(activation: Activation) -> ActivationKernel:
     """
     checked_activation(activation)
     expansion: Expansion = expand(activation_function(activation))
-    factorials = np.sqrt([float(math.factorial(order)) for order in range(SHOWN)])
+    factorials = np.sqrt([float(math.factorial(order)) for order in range(N_SHOWN_COEFFICIENTS)])
     return ActivationKernel(
-        expansion.coefficients[:SHOWN] * factorials,
+        expansion.coefficients[:N_SHOWN_COEFFICIENTS] * factorials,
         expansion.power,
         expansion.coefficients**2,
         expansion.remainder,

@@ -15,7 +15,7 @@ from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule
 Function = Callable[[Array], Array]
 LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
 TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
-NEGLIGIBLE = 1e-13  # share of the power that rounding errors leave out
+NEGLIGIBLE_POWER = 1e-13  # share of the power that rounding errors leave out
 
 
 class HermiteKernel:
@@ -126,7 +126,7 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
         square = float(weights @ f**2)
         mean, power = float(coefficients[0]), square - float(coefficients[0]) ** 2
         remainder = power - float(np.sum(coefficients[1:] ** 2))
-        if remainder <= NEGLIGIBLE * square:
+        if remainder <= NEGLIGIBLE_POWER * square:
             remainder = 0.0
             break
     z1, f1, weights1 = _nodes(function, fine, ORDER)

@@ -13,7 +13,7 @@ import numpy as np
 
 from theory.core.arrays import Array
 
-NEAR_ONE = 1e-3  # p below which the gap of ReLU is summed as a series, since its closed form loses digits
+SERIES_BELOW = 1e-3  # p below which the gap of ReLU is summed as a series, since its closed form loses digits
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class ReluKernel(_Homogeneous):
         root = np.sqrt(p)
         series = p * (math.pi / 2 - math.sqrt(2) * root * (2 / 3 + p / 30 + 3 * p * p / 560))
         closed = p * math.pi / 2 + q * 2 * np.arcsin(root / math.sqrt(2)) - np.sqrt(p * (1 + q))
-        return np.asarray(np.where(p < NEAR_ONE, series, closed) / (2 * math.pi))
+        return np.asarray(np.where(p < SERIES_BELOW, series, closed) / (2 * math.pi))
 
 
 class QuadraticKernel(_Homogeneous):

@@ -25,8 +25,8 @@ LOWEST, HIGHEST = -23.0, 80.0  # of log q/(1 - q)
 HIGHEST_NOISELESS = 16.0  # where q is nearer to 1 the digits of gap/p are lost
 POINTS = 700
 KERNEL_ERROR = 1e-9  # relative; a function with kinks ends its line where q^L no longer vanishes
-SMALLEST = 1e-300  # least value of Sigma' that double precision holds with all its digits
-# The value that stands for the replicon where Sigma' ~ q^L is below SMALLEST. The line begins at q = 1e-10, so that
+MIN_SLOPE = 1e-300  # least value of Sigma' that double precision holds with all its digits
+# The value that stands for the replicon where Sigma' ~ q^L is below MIN_SLOPE. The line begins at q = 1e-10, so that
 # the power L is 30 at least there, and the replicon 1 - L or less.
 UNDERFLOWN = -29.0
 ROUNDING = 1e-9  # of the replicon, whose sign is not trusted below it
@@ -97,7 +97,7 @@ class Line:
         slope, curvature = self.kernel.slope(q, p), self.kernel.curvature(q, p)
         ratio = self.labels.squared_slope(S, v) / self.labels.response(S, v)
         # A series that begins with a high power of q underflows at small q.
-        vanishes = slope < SMALLEST
+        vanishes = slope < MIN_SLOPE
         relative = curvature / np.where(vanishes, 1.0, slope)
         return np.where(vanishes, UNDERFLOWN, 1 - q * p * (slope * ratio + relative))
 

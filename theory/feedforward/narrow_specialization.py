@@ -15,7 +15,7 @@ from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
 from theory.numerics import ConvergenceError, Solution
 
-LARGEST = 1e300
+MAX_ALPHA = 1e300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ def _branches(line: Line) -> list[_Branch]:
 
 
 def _branch(line: Line, piece: Piece) -> _Branch:
-    low, high = (math.exp(min(log_alpha, math.log(LARGEST))) for log_alpha in piece.log_alpha)
+    low, high = (math.exp(min(log_alpha, math.log(MAX_ALPHA))) for log_alpha in piece.log_alpha)
     if piece.low == LOWEST and math.isfinite(line.onset):  # the line begins at q = 1e-10, the branch at q = 0
         return _Branch(line.onset, high, 0.0, lambda alpha: line.state_on(piece, alpha))
     return _Branch(low, high, line.overlap(piece.low), lambda alpha: line.state_on(piece, alpha))
@@ -148,7 +148,7 @@ def _crossing(line: Line, lower: _Branch, upper: _Branch) -> _Jump | None:
     if gain(inside) >= 0:
         return None
     end = min(high * (1 - 1e-12), 2 * low)
-    while gain(end) < 0 and end < high * (1 - 1e-12) and end < LARGEST:
+    while gain(end) < 0 and end < high * (1 - 1e-12) and end < MAX_ALPHA:
         end = min(high * (1 - 1e-12), 2 * end)
     if gain(end) < 0:
         return None

@@ -19,15 +19,15 @@ STARTS = {"teacher": (1.0, 0.999, 0.999), "random": (1.0, 1e-3, 1e-3)}
 DAMPINGS = (0.5, 0.8, 0.95)
 NEWTON_STEPS = 50
 STRIDE = 25  # plain steps between two looks at their residual
-DEAD = 1e-9  # overlaps below which only the self-overlap moves, which then converges fast or not at all
+ZERO_OVERLAP = 1e-9  # overlaps below which only the self-overlap moves, which then converges fast or not at all
 FLOW_STEPS = 300  # implicit steps along the flow of slow plain steps
 LARGEST_MOVE = 0.1  # of an order in one implicit step, relative; of Q - q five times as much
-RESOLVED = 2e-5  # of Q - q over 1 + Q, below which differences for a Jacobian would step over the edge Q = q
+MIN_VARIANCE_SHARE = 2e-5  # of Q - q over 1 + Q, below which differences for a Jacobian would step over the edge Q = q
 LONGEST_TIME = 1e8  # of an implicit step, from where on it is Newton's
-NEAR = 1e-5  # residual at which Newton's method takes over from plain steps
+NEWTON_RESIDUAL = 1e-5  # residual at which Newton's method takes over from plain steps
 ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
 KERNEL_ERROR = 1e-8  # relative, of the series of a user's function
-LARGEST = 1e12  # of beta and lam, and of their inverses
+MAX_BETA = 1e12  # of beta and lam, and of their inverses
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,14 +90,14 @@ def tempered_orders(
     if model.labels != "linear":
         raise ValueError(f"model must have linear labels for a student at finite temperature, got {model.labels!r}")
     for name, value in (("beta", beta), ("lam", lam)):
-        if not 1 / LARGEST <= value <= LARGEST:
-            raise ValueError(f"{name} must lie between {1 / LARGEST:g} and {LARGEST:g}, got {value:g}")
+        if not 1 / MAX_BETA <= value <= MAX_BETA:
+            raise ValueError(f"{name} must lie between {1 / MAX_BETA:g} and {MAX_BETA:g}, got {value:g}")
     system = _System(kernel_of(model.activation), model.alpha, model.noise, beta, lam)
     problem = f"tempered narrow network at alpha = {model.alpha:g}, beta = {beta:g}, lam = {lam:g}"
 
     steps, tried = 0, []
     for damping in DAMPINGS:  # where there are many samples the self-overlap overshoots, unless it moves slowly
-        near = system.damped(np.array(STARTS[start]), damping, max(tol, NEAR), max_iter)
+        near = system.damped(np.array(STARTS[start]), damping, max(tol, NEWTON_RESIDUAL), max_iter)
         steps += near.iterations
         tried.append(near)
         if near.converged:
@@ -136,7 +136,7 @@ class _System:
 
     def admissible(self, x: Array) -> bool:
         Q, q, m = x
-        return bool(np.isfinite(x).all() and Q > q >= 0 and m * m <= q * (1 + 1e-9) and Q < LARGEST)
+        return bool(np.isfinite(x).all() and Q > q >= 0 and m * m <= q * (1 + 1e-9) and Q < MAX_BETA)
 
     def update(self, x: Array) -> Array:
         """Return the image of (Q, q, m), NaN where the kernels have no value there."""
@@ -168,7 +168,7 @@ class _System:
                 max_iter=min(STRIDE, max_iter - made), check=False,
             )  # fmt: skip
             x, made = found.value, made + found.iterations
-            circles = max(abs(x[1:])) < DEAD and found.residual > residuals[-2] / 2
+            circles = max(abs(x[1:])) < ZERO_OVERLAP and found.residual > residuals[-2] / 2
             if found.status != "max_iter" or made >= max_iter or circles:
                 return replace(found, iterations=made)
             residuals.append(found.residual)
@@ -184,7 +184,7 @@ class _System:
             made += 1
             image = self.update(x)
             residual = relative_gap(image, x)
-            if not residual > goal or time < 1e-6 or x[0] - x[1] < RESOLVED * (1 + x[0]):
+            if not residual > goal or time < 1e-6 or x[0] - x[1] < MIN_VARIANCE_SHARE * (1 + x[0]):
                 break
             try:
                 step = np.linalg.solve((1 + 1 / time) * np.eye(3) - differences(self.update, x), image - x)

@@ -19,7 +19,7 @@ from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
 from theory.numerics import ConvergenceError
 
-WIDEST = 80.0  # of log q/(power - q)
+LOG_ODDS_WIDTH = 80.0  # of log q/(power - q)
 SMALLEST_NOISE = 1e-300  # numbers that are smaller still have fewer digits
 
 
@@ -85,11 +85,11 @@ def bayes_optimal_sign(alpha: Positive, noise: NonNegative = 0.0, power: Positiv
         V = float(expit(-logit))
         return math.log(V) + math.log1p(_information(1 - V, V + spread) * alpha)
 
-    if not gap(-WIDEST) > 0 > gap(WIDEST):
+    if not gap(-LOG_ODDS_WIDTH) > 0 > gap(LOG_ODDS_WIDTH):
         problem = f"Bayes-optimal error of sign labels, alpha={alpha:g}, noise={noise:g}, power={power:g}"
         advice = "take a less extreme alpha, noise or power"
         raise ConvergenceError.of(problem, math.nan, math.inf, 1e-12, advice=advice)
-    logit = float(brentq(gap, -WIDEST, WIDEST, xtol=1e-14, rtol=1e-14))
+    logit = float(brentq(gap, -LOG_ODDS_WIDTH, LOG_ODDS_WIDTH, xtol=1e-14, rtol=1e-14))
     V, q = float(expit(-logit)), float(expit(logit))
     # The arc cosine of sqrt(q/(1 + noise)) would lose all digits where V is small.
     error = math.atan2(math.sqrt(V + spread), math.sqrt(q)) / math.pi

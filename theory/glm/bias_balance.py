@@ -21,17 +21,19 @@ from theory.glm.averages import Field, cluster_averages, residual_law
 from theory.glm.labels import LabelLaw
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
-from theory.glm.quadrature import BARE, ORDER
+from theory.glm.quadrature import DENSITY_PANELS, ORDER
 from theory.models.glm import Cluster
 from theory.numerics import panelled_legendre
 
-RARE = 1e-4  # response of the total force to the bias, over the size of forces, below which it is that of tails
-SAME = 1e-8  # relative difference of a force to that in the middle, up to which both are the same
+TAIL_RESPONSE = (
+    1e-4  # response of the total force to the bias, over the size of forces, below which it is that of tails
+)
+EQUAL_FORCES = 1e-8  # relative difference of a force to that in the middle, up to which both are the same
 BALANCED = 1e-13  # of the sum of all forces: what rounding leaves where the labels balance
-NEGLIGIBLE = 80.0  # of the logarithm of an integrand, below its maximum
+LOG_NEGLIGIBLE = 80.0  # of the logarithm of an integrand, below its maximum
 LOG_LARGEST_REST = 50.0  # bound for the logarithm of a force, which grows no faster than its argument
 KINKS_AT_ONCE = 8
-FARTHEST = 1e8
+MAX_BIAS = 1e8
 GROWTH = np.append(0.0, 2.0 ** np.arange(9))  # of the panels beside a kink, in half lengths of the normal law's fall
 LOG_DENSITY = -0.5 * math.log(2 * math.pi)
 
@@ -80,7 +82,7 @@ def balanced_bias(clusters: list[Cluster], loss: Loss, x: Overlaps, bias: float)
     reach = 0.25
     while not excess(bias - reach) > 0 > excess(bias + reach):
         reach *= 2
-        if reach > FARTHEST:
+        if reach > MAX_BIAS:
             return Balance(bias, -np.inf)
     found = float(brentq(excess, bias - reach, bias + reach, xtol=1e-14, rtol=1e-14))
     return Balance(found, share(found))
@@ -90,7 +92,7 @@ def _is_rare(fields: list[tuple[Cluster, Field]], loss: Loss) -> bool:
     """Tell whether the total force hardly responds to the bias, so that its root would be one of rounding errors."""
     averages = [(cluster.probability, cluster_averages(cluster, loss, field)) for cluster, field in fields]
     response = sum(share * mean.response for share, mean in averages)
-    return response < RARE * math.sqrt(sum(share * mean.square for share, mean in averages))
+    return response < TAIL_RESPONSE * math.sqrt(sum(share * mean.square for share, mean in averages))
 
 
 def _parts(cluster: Cluster, loss: Loss, field: Field) -> list["_Part"]:
@@ -160,7 +162,7 @@ class _Part:
     def _rest(self, z: Array, mean: float) -> tuple[Array, Array]:
         """Return what the forces at z differ by, and the logarithm of the density of these samples there."""
         rest = self._forces(self.sign * (mean + self.size * z)) - self.middle
-        rest[abs(rest) <= SAME * abs(self.middle)] = 0.0
+        rest[abs(rest) <= EQUAL_FORCES * abs(self.middle)] = 0.0
         log_density = math.log(self.probability) + LOG_DENSITY - 0.5 * z**2
         if self.law is not None:
             log_density = log_density + self.law.log_probability(self.sign, z)
@@ -174,10 +176,10 @@ class _Part:
         kinks = self.loss.breakpoints(self.kappa * self.field.V)
         places = np.unique([(self.sign * t - mean) / self.size for t, _ in kinks])
         places = places[np.argsort(abs(places))]
-        edges, highest = [BARE], -np.inf
+        edges, highest = [DENSITY_PANELS], -np.inf
         # From the nearest on: a loss may declare kinks so far out that its prox overflows there.
         for some in np.array_split(places, range(1, len(places), KINKS_AT_ONCE)):
-            some = some[LOG_LARGEST_REST - 0.5 * some**2 >= highest - NEGLIGIBLE]
+            some = some[LOG_LARGEST_REST - 0.5 * some**2 >= highest - LOG_NEGLIGIBLE]
             if not len(some):
                 break
             steps = 0.5 / (1 + abs(some))
@@ -185,14 +187,14 @@ class _Part:
             with np.errstate(divide="ignore"):
                 height = (log_density + np.log(abs(rest))).reshape(2, -1).max(axis=0)
             highest = max(highest, float(height.max()))
-            kept = height >= highest - NEGLIGIBLE
+            kept = height >= highest - LOG_NEGLIGIBLE
             beside = steps[kept, None] * GROWTH
             edges += [(some[kept, None] + beside).ravel(), (some[kept, None] - beside).ravel()]
         if self.law is not None:
             edges += [place + width * np.array([-6.0, -2.0, 0.0, 2.0, 6.0]) for place, width in self.law.bends()]
         joined = np.unique(np.concatenate(edges))
         if np.isfinite(highest):
-            joined = joined[LOG_LARGEST_REST - 0.5 * joined**2 >= highest - NEGLIGIBLE]
+            joined = joined[LOG_LARGEST_REST - 0.5 * joined**2 >= highest - LOG_NEGLIGIBLE]
         z, weights = panelled_legendre(joined[np.append(True, np.diff(joined) > 1e-12)], ORDER)
         return z, np.log(weights)
 

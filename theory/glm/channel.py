@@ -15,7 +15,7 @@ from theory.models.glm import Cluster, GeneralizedLinearModel
 ROUNDING = 1e-14  # of a bias, and of the total force over the size of single ones
 STEP, STEPS = 0.25, 12  # in which the bias of a loss that is not convex is sought, to both sides
 NO_AVERAGES = Averages(np.nan, np.nan, np.nan, np.nan)
-FARTHEST = 1e8  # a bias beyond it has run away: only one label occurs
+MAX_BIAS = 1e8  # a bias beyond it has run away: only one label occurs
 
 
 def channel(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> Conjugates:
@@ -86,7 +86,7 @@ def _balanced(
         step = force / response if response > 0 else np.inf
         if abs(step) <= ROUNDING * (1 + abs(b)):
             return b, averages
-        if not abs(step) < (FARTHEST if convex else STEP):
+        if not abs(step) < (MAX_BIAS if convex else STEP):
             break
         tried = at(b + step)
         if not abs(total(tried, "force")) < abs(force):
@@ -100,7 +100,7 @@ def _bracketed(force: Callable[[float], float], b: float) -> float:
     reach = 0.5
     while force(b - reach) < 0 or force(b + reach) > 0:
         reach *= 2
-        if reach > FARTHEST:
+        if reach > MAX_BIAS:
             return float("nan")
     return float(brentq(force, b - reach, b + reach, xtol=1e-14, rtol=1e-14))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from theory.models.glm import GeneralizedLinearModel, MulticlassMixture
 
-LONGEST = 200  # points of a path; parameters farther away than these reach have no solution in floating point
+MAX_POINTS = 200  # points of a path; parameters farther away than these reach have no solution in floating point
 
 Model = TypeVar("Model", GeneralizedLinearModel, MulticlassMixture)
 
@@ -15,11 +15,11 @@ Model = TypeVar("Model", GeneralizedLinearModel, MulticlassMixture)
 def ridges(problem: Model) -> list[tuple[float, Model]]:
     """Return pairs (log lam, problem) from lam = 10 down to that of `problem`, four a decade; a large ridge is easy.
 
-    The path is empty where it would be longer than `LONGEST`.
+    The path is empty where it would be longer than `MAX_POINTS`.
     """
     start = max(10.0, problem.lam)
     steps = 1 + int(np.ceil(4 * (np.log10(start) - np.log10(problem.lam))))
-    if steps > LONGEST:
+    if steps > MAX_POINTS:
         return []
     return [(float(np.log(lam)), replace(problem, lam=float(lam))) for lam in np.geomspace(start, problem.lam, steps)]
 
@@ -29,11 +29,11 @@ def samples(problem: GeneralizedLinearModel, threshold: float = np.inf) -> list[
 
     A problem with few samples is easy at any ridge, so that the path leads to many samples at a vanishing ridge.
     Overlaps diverge towards a `threshold` beyond which there is no solution; s makes the steps ever smaller there. The
-    path is empty where it would be longer than `LONGEST`.
+    path is empty where it would be longer than `MAX_POINTS`.
     """
     ends = [alpha / (1 - alpha / threshold) for alpha in (min(0.25, threshold / 2), problem.alpha)]
     steps = 2 + int(np.ceil(8 * abs(np.log10(ends[1]) - np.log10(ends[0]))))
-    if steps > LONGEST:
+    if steps > MAX_POINTS:
         return []
     places = np.geomspace(ends[0], ends[1], steps).tolist()
     way: list[tuple[float, GeneralizedLinearModel]] = [

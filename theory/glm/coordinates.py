@@ -6,7 +6,7 @@ from theory.core.arrays import Array
 from theory.glm.overlaps import Overlaps
 from theory.models.glm import GeneralizedLinearModel
 
-NEAREST = 1 - 1e-15  # a teacher's correlation with the field stays below 1
+MAX_CORRELATION = 1 - 1e-15  # a teacher's correlation with the field stays below 1
 
 
 class Coordinates:
@@ -44,7 +44,7 @@ class Coordinates:
         """Return the coordinates x of overlaps: 2 C + A entries for C covariances and A signals."""
         u = at.r / self._scales(at.q)
         own = list(self.teachers)
-        u[own] = np.arctanh(np.clip(u[own], -NEAREST, NEAREST))
+        u[own] = np.arctanh(np.clip(u[own], -MAX_CORRELATION, MAX_CORRELATION))
         return np.concatenate((np.log(at.V), np.log(at.q), u))
 
     def unpack(self, x: Array) -> Overlaps:

@@ -9,9 +9,9 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 
-REACH = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
-LARGEST = 1e300  # of margins, whose sums should not overflow
-NEAR = 1e-7  # the step, relative, of one-sided differences
+TRIED_MARGINS = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
+MAX_MARGIN = 1e300  # of margins, whose sums should not overflow
+RELATIVE_STEP = 1e-7  # the step, relative, of one-sided differences
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class ConvexMargin:
     def breakpoints(self, V: float) -> list[tuple[float, float]]:
         """Return the images t = x + V l'(x) of a grid and of both sides of a kink, between which the prox is flat."""
         checks.positive("V", V)
-        grid = np.concatenate((-REACH[:0:-1], REACH))
-        sides = [k + side * NEAR * (1 + abs(k)) for k in self.kinks for side in (-2, 2)]
+        grid = np.concatenate((-TRIED_MARGINS[:0:-1], TRIED_MARGINS))
+        sides = [k + side * RELATIVE_STEP * (1 + abs(k)) for k in self.kinks for side in (-2, 2)]
         images = np.append(grid + V * self._rate(grid), [])
         if sides:
             kinks = np.repeat(np.array(self.kinks, float), 2)
@@ -103,7 +103,7 @@ class ConvexMargin:
         with np.errstate(all="ignore"):
             if self.derivative is not None:
                 return np.asarray(self.derivative(x), float)
-            step = NEAR * (1 + abs(x))
+            step = RELATIVE_STEP * (1 + abs(x))
             return np.asarray((self.function(x + step) - self.function(x - step)) / (2 * step))
 
     def _solved(self, t: Array, V: float) -> Array:
@@ -123,8 +123,8 @@ class ConvexMargin:
 
 
 def _require_margins(t: Array, V: float) -> None:
-    if abs(checks.finite_array("t", t, 1)).max() > LARGEST:
-        raise ValueError(f"t must be at most {LARGEST:g} in size, got {checks.shown(t)}")
+    if abs(checks.finite_array("t", t, 1)).max() > MAX_MARGIN:
+        raise ValueError(f"t must be at most {MAX_MARGIN:g} in size, got {checks.shown(t)}")
     checks.positive("V", V)
 
 

@@ -14,8 +14,8 @@ from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm import GaussianMixture, Modes
 from theory.numerics import ConvergenceError
 
-LEAST_RESPONSE = 1e-9
-RESOLVED = 1e-7  # largest difference of a mean on panels of half the width
+MIN_RESPONSE = 1e-9
+MEAN_RESOLUTION = 1e-7  # largest difference of a mean on panels of half the width
 
 
 @checked
@@ -33,14 +33,14 @@ def fresh_loss(point: SaddlePoint) -> float:
         field = Field.of(cluster, point.overlaps, float(point.bias[cluster.learner]))
         size = math.sqrt(field.q)
         # At a response of almost zero the prox is t itself: it bends where an own loss does.
-        places = [*loss.breakpoints(1.0), *(loss.breakpoints(LEAST_RESPONSE) if type(loss) not in BUILT_IN else [])]
+        places = [*loss.breakpoints(1.0), *(loss.breakpoints(MIN_RESPONSE) if type(loss) not in BUILT_IN else [])]
         bends = [((y_t - cluster.label * field.mean) / size, width / size) for y_t, width in places]
         bends.append((-cluster.label * field.mean / size, 1 / size))  # the logistic loss bends on the scale 1
         means = [_mean(loss, bends, cluster.label * field.mean, size, halvings) for halvings in (0, 1)]
-        if not abs(means[1] - means[0]) <= RESOLVED * (1 + abs(means[1])):
+        if not abs(means[1] - means[0]) <= MEAN_RESOLUTION * (1 + abs(means[1])):
             what = f"mean of the loss {loss.name!r} of a fresh sample"
             advice = "its kinks are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss)"
-            raise ConvergenceError.of(what, means[1], abs(means[1] - means[0]), RESOLVED, advice=advice)
+            raise ConvergenceError.of(what, means[1], abs(means[1] - means[0]), MEAN_RESOLUTION, advice=advice)
         total += cluster.probability * means[0]
     return total
 

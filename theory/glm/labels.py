@@ -7,7 +7,7 @@ from theory.core.arrays import Array
 from theory.models.glm import Cluster
 
 DENSITY = 1 / np.sqrt(2 * np.pi)
-LEAST = 1e-15  # of the teacher's variance: what rounding leaves of the conditional one
+MIN_VARIANCE_SHARE = 1e-15  # of the teacher's variance: what rounding leaves of the conditional one
 
 
 class LabelLaw:
@@ -21,7 +21,7 @@ class LabelLaw:
         self.cluster = cluster
         self.tilt = teacher / np.sqrt(q)
         total = cluster.teacher_variance + cluster.noise
-        self.width = float(np.sqrt(max(total - self.tilt**2, LEAST * total)))
+        self.width = float(np.sqrt(max(total - self.tilt**2, MIN_VARIANCE_SHARE * total)))
 
     def occurs(self, y: int) -> bool:
         """Tell whether the label y can arise."""

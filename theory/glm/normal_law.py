@@ -7,7 +7,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Correlation
 
-TINY = 1e-100  # an argument below it is taken for zero, so that ratios of arguments stay finite
+ZERO_ARGUMENT = 1e-100  # an argument below it is taken for zero, so that ratios of arguments stay finite
 FULL = 1e-15  # a correlation this near to +-1 is full
 
 
@@ -32,7 +32,7 @@ def bivariate(x: Array | float, y: Array | float, correlation: float) -> Array:
             overlap = ndtr(np.minimum(x, y)) if correlation > 0 else np.maximum(ndtr(x) - ndtr(-y), 0.0)
             return np.asarray(overlap)
         root = float(np.sqrt((1 - correlation) * (1 + correlation)))
-        x, y = (np.where(abs(value) < TINY, 0.0, value) for value in (x, y))
+        x, y = (np.where(abs(value) < ZERO_ARGUMENT, 0.0, value) for value in (x, y))
         opposite = np.where((x < 0) != (y < 0), 0.5, 0.0)
         found = (ndtr(x) + ndtr(y)) / 2 - _owen(x, y, correlation, root) - _owen(y, x, correlation, root) - opposite
         origin = 0.25 + np.arcsin(correlation) / (2 * np.pi)

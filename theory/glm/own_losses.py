@@ -18,10 +18,10 @@ from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, Square
 
 STEP = 0.05  # of the grid of t on which a prox is searched; own losses vary on a scale of order 1
 MOST_STEPS = 4000  # of one search: a longer range has a wider step
-STEEPEST = 1 + 1e-6  # slope of the prox of a convex loss, with rounding
-NARROWEST = 1e-12  # width, relative to 1 + |t|, down to which an interval with a jump is halved
-SMALLEST = 1e-5  # rise of a prox, relative to 1 + |x|, that is a jump where the interval is as narrow as that
-EVEN = 1.2  # ratio of the rises of two halves up to which a prox counts as straight between them
+MAX_PROX_SLOPE = 1 + 1e-6  # slope of the prox of a convex loss, with rounding
+MIN_INTERVAL_WIDTH = 1e-12  # width, relative to 1 + |t|, down to which an interval with a jump is halved
+MIN_JUMP = 1e-5  # rise of a prox, relative to 1 + |x|, that is a jump where the interval is as narrow as that
+STRAIGHT_RATIO = 1.2  # ratio of the rises of two halves up to which a prox counts as straight between them
 BUILT_IN = (Square, SquareResidual, Logistic, Hinge, HardMargin)
 KINK = 1 / 2.8  # fall of a second difference with each halving: 1/4 where the prox is smooth, 1/2 at a kink
 KINK_WIDTH = 1e-8  # relative to 1 + |t|: below it rounding hides a second difference
@@ -145,7 +145,7 @@ def shape_of(loss: Loss, V: float, low: float, high: float) -> Shape:
     grid = _grid(low, high)
     x = loss.prox(grid, V)
     rises = np.diff(x)
-    fast = rises > STEEPEST * np.diff(grid) + 1e-12 * (1 + abs(x[1:]))
+    fast = rises > MAX_PROX_SLOPE * np.diff(grid) + 1e-12 * (1 + abs(x[1:]))
     if not fast.any():
         return Shape()
     peaks = fast & (rises >= np.append(0.0, rises[:-1])) & (rises >= np.append(rises[1:], 0.0))
@@ -158,13 +158,13 @@ def shape_of(loss: Loss, V: float, low: float, high: float) -> Shape:
         xm = loss.prox(middle, V)
         first, second = xm - xa, xb - xm
         left = first >= second
-        even = np.maximum(first, second) <= EVEN * np.minimum(first, second)
+        even = np.maximum(first, second) <= STRAIGHT_RATIO * np.minimum(first, second)
         bends += [(float(t), float(h)) for t, h in zip(middle[even & peak], (b - a)[even & peak], strict=True)]
         peak = peak & ~even
         a, xa = np.where(left, a, middle), np.where(left, xa, xm)
         b, xb = np.where(left, middle, b), np.where(left, xm, xb)
-        narrow = b - a <= NARROWEST * (1 + abs(a))
-        large = xb - xa > SMALLEST * (1 + abs(xa))
+        narrow = b - a <= MIN_INTERVAL_WIDTH * (1 + abs(a))
+        large = xb - xa > MIN_JUMP * (1 + abs(xa))
         found = np.stack(((a + b) / 2, xa, xb), axis=1)[narrow & large]
         jumps += [Jump(t, below, above, V) for t, below, above in found.tolist()]
         kept = ~narrow & (large | peak)

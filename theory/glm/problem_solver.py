@@ -34,20 +34,22 @@ from theory.numerics import (
 from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
 
-LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
-AIM = 0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
+EVALUATIONS_RATIO = 4  # times max_iter: evaluations after which a continuation is given up
+SEARCH_TOLERANCE_SHARE = (
+    0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
+)
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
 END_EVALUATIONS = 300  # of the equations, from each of the other ends
 ROUGH, SAME_BASIN = 1e-4, 1e-2  # a residual, and how near to a known point a search with it has found the same one
 DISTINCT = 1e-6  # relative difference of V between two saddle points
 KINK_EVALUATIONS = 100  # of the equations, once kinks are sought too
-RESOLVED = 1e-7  # largest relative difference of averages that a loss of one's own has on two routes
+AVERAGE_RESOLUTION = 1e-7  # largest relative difference of averages that a loss of one's own has on two routes
 ROUNDING = 1e-13
-UNRESOLVED = (
+ADVICE_UNRESOLVED = (
     "either the kinks of the loss are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss) and "
     "lie too near to each other to be found, or its prox is not exact"
 )
-UNDETERMINED = "all samples exert the same force, whatever the bias is: take a smaller lam, or bias=False"
+ADVICE_UNDETERMINED = "all samples exert the same force, whatever the bias is: take a smaller lam, or bias=False"
 MARGINS = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
 ADVICE = "take a less extreme alpha or lam, or a larger tol or max_iter"
 
@@ -77,12 +79,12 @@ def solve_problem(
     update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
-    if not _gap_of_routes(update, update.coordinates.unpack(_start(problem, start))) <= RESOLVED:
+    if not _gap_of_routes(update, update.coordinates.unpack(_start(problem, start))) <= AVERAGE_RESOLUTION:
         update.seek_kinks()
     x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
     solution = polished(update, x, residual, tol)
-    if solution.converged and not _gap_of_routes(update, solution.value) <= RESOLVED and update.seek_kinks():
-        x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, AIM * tol)
+    if solution.converged and not _gap_of_routes(update, solution.value) <= AVERAGE_RESOLUTION and update.seek_kinks():
+        x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol)
         solution = polished(update, x, residual, tol)
     solution = _least(update, solution, tol)
     advice = SEPARABLE if isinstance(update.loss, HardMargin) else _advice(problem)
@@ -109,7 +111,7 @@ def _least(update: Equations, solution: Solution[Overlaps], tol: float) -> Solut
         return solution
     found = [solution]
     for end in _ends(update.problem):
-        x, residual = search(update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+        x, residual = search(update, end, tol, update.evaluations + END_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol)
         other = polished(update, x, residual, tol)
         if other.converged and all(relative_gap(other.value.V, one.value.V) > DISTINCT for one in found):
             found.append(other)
@@ -147,8 +149,10 @@ def _gap_of_routes(update: Equations, at: Overlaps) -> float:
 def _verified_routes(update: Equations, point: SaddlePoint, name: str, check: bool) -> SaddlePoint:
     """Refuse averages that differ between two routes, or with check=False say that the point has not converged."""
     gap, what = _gap_of_routes(update, point.overlaps), f"averages of the loss {update.loss.name!r} at the {name}"
-    Solution.verified(point, gap, RESOLVED, point.iterations or 0, what=what, advice=UNRESOLVED, check=check)
-    return point if gap <= RESOLVED else replace(point, converged=False, residual=gap)
+    Solution.verified(
+        point, gap, AVERAGE_RESOLUTION, point.iterations or 0, what=what, advice=ADVICE_UNRESOLVED, check=check
+    )
+    return point if gap <= AVERAGE_RESOLUTION else replace(point, converged=False, residual=gap)
 
 
 def _with_a_bias(point: SaddlePoint, name: str, tol: float, check: bool) -> SaddlePoint:
@@ -156,7 +160,9 @@ def _with_a_bias(point: SaddlePoint, name: str, tol: float, check: bool) -> Sadd
     if not np.isneginf(point.bias_share).any():
         return point
     if check:
-        raise ConvergenceError.of(f"bias of the {name}", point, np.inf, tol, point.iterations, advice=UNDETERMINED)
+        raise ConvergenceError.of(
+            f"bias of the {name}", point, np.inf, tol, point.iterations, advice=ADVICE_UNDETERMINED
+        )
     return replace(point, converged=False)
 
 
@@ -198,17 +204,19 @@ def _attempts(
         # No path leads from a place at which no bias balances the forces.
         for x in (_start(problem, start), _start(problem, None), *_ends(problem)):
             if np.isfinite(update(x)).all():
-                yield partial(search, update, x, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+                yield partial(
+                    search, update, x, tol, update.evaluations + END_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol
+                )
             else:
                 yield partial(_unsolved, x)
         return
-    yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
+    yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), SEARCH_TOLERANCE_SHARE * tol)
     if start is not None:
-        yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
+        yield lambda: search(update, _start(problem, None), tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     if isinstance(update.loss, OwnLoss) and not update.loss.convex:
         for end in _ends(problem):
-            yield partial(search, update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
-    budget = LONGEST * max_iter
+            yield partial(search, update, end, tol, update.evaluations + END_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol)
+    budget = EVALUATIONS_RATIO * max_iter
     # The ridge of a hard margin only scales V: no other ridge is easier.
     if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
         yield partial(_along, path, update, tol, budget)
@@ -254,7 +262,7 @@ def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: Equatio
         start = _start(problem, None) if guess is None else guess
         if update.evaluations > budget:
             return start, np.inf
-        found = search(step, start, tol, 400, AIM * tol)
+        found = search(step, start, tol, 400, SEARCH_TOLERANCE_SHARE * tol)
         update.evaluations += step.evaluations
         update.bias = step.bias
         return found

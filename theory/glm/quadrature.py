@@ -8,10 +8,10 @@ from theory.core.arrays import Array
 from theory.numerics.quadrature import panelled_legendre
 
 RANGE = 8.75  # the normal law beyond it is below 1e-17
-WIDEST = 2.5  # panels of this width integrate the bare density to rounding
+MAX_PANEL_WIDTH = 2.5  # panels of this width integrate the bare density to rounding
 GROWTH = 3.0  # of the panels away from a bend: its complex singularity then stays well outside their Bernstein ellipses
 ORDER = 16
-BARE = np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / WIDEST)))
+DENSITY_PANELS = np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / MAX_PANEL_WIDTH)))
 
 
 def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER, *, halvings: int = 0) -> tuple[Array, Array]:
@@ -20,7 +20,7 @@ def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER, *, ha
     Around a bend of a finite width the panels grow geometrically from that width. All panels are then halved
     `halvings` times.
     """
-    edges = BARE.tolist()
+    edges = DENSITY_PANELS.tolist()
     for place, width in bends:
         if abs(place) < 2 * RANGE + 20 * width:  # never for NaN
             edges += _graded(place, width)

@@ -19,7 +19,7 @@ from theory.models.glm.objective import Minimization
 
 GRADIENT = 1e-10  # of the convex function whose least value is sought
 SEPARATED = 1e-13  # a least value below it counts as zero: the labels are separable whatever the number of samples
-RESOLVED = 1e-14  # relative: eigenvalues and components of signals below it are rounding
+EIGENVALUE_RESOLUTION = 1e-14  # relative: eigenvalues and components of signals below it are rounding
 PROPORTIONAL = 1e-12  # relative: covariances that differ by more are not multiples of each other
 
 
@@ -181,11 +181,11 @@ def _whitened(modes: Modes | DenseModes, clusters: list[Cluster]) -> tuple[Array
     if isinstance(modes, DenseModes):
         modes = Modes.of_matrix(first, modes.signals)
         first = modes.covariances[0]
-    seen = first > RESOLVED * float(first.max())
+    seen = first > EIGENVALUE_RESOLUTION * float(first.max())
     used = sorted({a for cluster in clusters for a in (cluster.mean_signal, cluster.teacher_signal) if a is not None})
     gram = np.zeros(modes.gram.shape[:2])
     own = modes.gram[np.ix_(used, used)]
-    lost = abs(own[..., ~seen]).max(initial=0.0) > RESOLVED * abs(own).max(initial=1e-300)
+    lost = abs(own[..., ~seen]).max(initial=0.0) > EIGENVALUE_RESOLUTION * abs(own).max(initial=1e-300)
     gram[np.ix_(used, used)] = np.inf if lost else np.sum(own[..., seen] / first[seen], axis=-1)
     return gram, scales, float(modes.weights[seen].sum())
 

@@ -22,7 +22,7 @@ from theory.models.glm.objective import Minimization
 from theory.numerics import graded_edges, panelled_legendre
 
 ORDER = 24  # nodes on a panel of a spectrum
-LEAST_PANEL = 1e-6
+MIN_PANEL_WIDTH = 1e-6
 
 
 def as_problem(model: Minimization) -> GeneralizedLinearModel:
@@ -96,7 +96,7 @@ def projection_spectrum(features_per_input: float, projection: str) -> tuple[Arr
     if projection == "orthogonal":
         return _with_kernel(np.array([max(1.0, features_per_input)]), np.ones(1), ratio)
     g = min(ratio, 1 / ratio)
-    near = max(1 - np.sqrt(g), LEAST_PANEL)
+    near = max(1 - np.sqrt(g), MIN_PANEL_WIDTH)
     angle, weights = panelled_legendre(graded_edges(0.0, np.pi, near), ORDER)
     y = (1 - np.sqrt(g)) ** 2 + 4 * np.sqrt(g) * np.sin(angle / 2) ** 2
     weights = weights * 2 / np.pi * np.sin(angle) ** 2 / y

@@ -13,10 +13,10 @@ from theory.glm.losses import Loss, loss_of
 from theory.glm.quadrature import normal_nodes
 from theory.numerics import ConvergenceError, Solution
 
-MOST = 1e8  # samples per parameter; q falls as their inverse
+MAX_ALPHA = 1e8  # samples per parameter; q falls as their inverse
 LEAST, LARGEST = -20.0, 20.0  # of log q
-ENOUGH = 1e-8  # residual
-FAR = "alpha is too large, or too near its threshold"
+RESIDUAL_TOLERANCE = 1e-8  # residual
+ADVICE_FAR = "alpha is too large, or too near its threshold"
 
 
 KNOWN = ("square", "logistic", "hinge")  # whose thresholds are known
@@ -61,8 +61,10 @@ def random_labels_limit(
         return UniversalRandomLabels(0.0, np.inf, np.inf, np.nan)
     if found.name == "square":
         return UniversalRandomLabels(0.5 * (1 - 1 / ratio), 1 / (ratio - 1), 1 / (ratio - 1), 1 - 1 / ratio)
-    if ratio > MOST:
-        raise ConvergenceError.of(f"random labels at lam = 0, alpha = {ratio:g}", np.nan, np.inf, ENOUGH, advice=FAR)
+    if ratio > MAX_ALPHA:
+        raise ConvergenceError.of(
+            f"random labels at lam = 0, alpha = {ratio:g}", np.nan, np.inf, RESIDUAL_TOLERANCE, advice=ADVICE_FAR
+        )
     return _solved(ratio, found)
 
 
@@ -87,7 +89,7 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
             return averages(np.exp(v), q)[0]
 
         if not first(-40.0) * first(60.0) < 0:
-            raise ConvergenceError.of(problem, (np.nan, np.nan), np.inf, ENOUGH, advice=FAR)
+            raise ConvergenceError.of(problem, (np.nan, np.nan), np.inf, RESIDUAL_TOLERANCE, advice=ADVICE_FAR)
         return float(np.exp(brentq(first, -40, 60, xtol=1e-14, rtol=1e-14)))
 
     def excess(log_q: float) -> float:
@@ -96,12 +98,12 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
 
     advice = "alpha is too near its threshold"
     if not excess(LEAST) * excess(LARGEST) < 0:
-        raise ConvergenceError.of(problem, (np.nan, np.nan), np.inf, ENOUGH, advice=advice)
+        raise ConvergenceError.of(problem, (np.nan, np.nan), np.inf, RESIDUAL_TOLERANCE, advice=advice)
     q = float(np.exp(brentq(excess, LEAST, LARGEST, xtol=1e-14, rtol=1e-14)))
     V = response(q)
     first, second, train = averages(V, q)
     residual = max(abs(first), abs(second))
-    Solution.verified((V, q), residual, ENOUGH, what=problem, advice=advice)
+    Solution.verified((V, q), residual, RESIDUAL_TOLERANCE, what=problem, advice=advice)
     z, weights, s = nodes(V, q)
     slope = loss.slope(s * z, loss.prox(s * z, V), V)
     assert slope is not None  # the built-in losses know it

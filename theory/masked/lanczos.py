@@ -8,7 +8,9 @@ from theory.core.arrays import Array
 from theory.core.blocks import blocks
 
 ROWS = 2**15  # numbers of an array that are worked on at a time: a quarter of a megabyte
-LOST = 1e-13  # a new direction below this share of the largest Ritz value is rounding: the space is exhausted
+ROUNDING_DIRECTION = (
+    1e-13  # a new direction below this share of the largest Ritz value is rounding: the space is exhausted
+)
 
 
 class Lanczos:
@@ -42,7 +44,7 @@ class Lanczos:
         beside = np.sqrt(squares)
         self.on.append(on)
         scale = np.max([*np.abs(self.on), *self.beside], axis=0)
-        beside = np.where(beside > LOST * scale, beside, 0.0)
+        beside = np.where(beside > ROUNDING_DIRECTION * scale, beside, 0.0)
         self.beside.append(beside)
         self._before *= np.divide(1.0, beside, out=np.zeros_like(beside), where=beside > 0)
         self._before, self._now = self._now, self._before

@@ -11,7 +11,7 @@ from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
 from theory.core.ranges import FiniteArray
 from theory.models.covariance import Covariance, frozen, repetitions, same_size, set_checked
-from theory.models.eigenmodes import NEAR, eigenmodes, rounding, scaled_modes
+from theory.models.eigenmodes import PLAIN_SOLVER_RATIO, eigenmodes, rounding, scaled_modes
 from theory.models.matrices import semidefinite_matrix
 
 LARGEST_ENTRY = 1e150  # of data; squares of more overflow
@@ -95,7 +95,7 @@ class Scaled(Covariance):
         # The base may know its small eigenvalues better than the entries of the product can tell. Whether any is small
         # is seen without its eigenvectors, which cost as much as those of the product.
         spread = 2 * (np.log(self.scales.max()) - np.log(self.scales.min()))
-        if spread <= np.log(NEAR):
+        if spread <= np.log(PLAIN_SOLVER_RATIO):
             rough = self.base._rough_eigenvalues()
             if rough[0] > 1e4 * rounding(rough):
                 return super()._eigh()

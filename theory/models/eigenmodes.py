@@ -13,9 +13,11 @@ from scipy.linalg import lapack
 
 from theory.core.arrays import Array
 
-ALIKE = 4.0  # ratio of variances up to which all columns count as being in the same unit
-NEAR = 1e4  # ratio of variances up to which a plain eigensolver keeps 12 digits of a well conditioned matrix
-ABSENT = 1e-150  # eigenvalue that stands for an exact zero of C, so that one formula serves all modes
+SAME_UNIT_RATIO = 4.0  # ratio of variances up to which all columns count as being in the same unit
+PLAIN_SOLVER_RATIO = (
+    1e4  # ratio of variances up to which a plain eigensolver keeps 12 digits of a well conditioned matrix
+)
+ZERO_EIGENVALUE = 1e-150  # eigenvalue that stands for an exact zero of C, so that one formula serves all modes
 
 
 def eigenmodes(matrix: Array) -> tuple[Array, Array]:
@@ -31,7 +33,7 @@ def eigenmodes(matrix: Array) -> tuple[Array, Array]:
     if not present.any():
         return eigenvalues, eigenvectors
     spread = np.log(variances.max()) - np.log(variances[present].min())  # the ratio itself may overflow
-    if spread <= np.log(ALIKE) or (spread <= np.log(NEAR) and eigenvalues[0] > 0):
+    if spread <= np.log(SAME_UNIT_RATIO) or (spread <= np.log(PLAIN_SOLVER_RATIO) and eigenvalues[0] > 0):
         return eigenvalues, eigenvectors
     scales = np.sqrt(variances[present])
     values, vectors = np.linalg.eigh(correlations(matrix[np.ix_(present, present)]))
@@ -55,7 +57,7 @@ def scaled_modes(scales: Array, eigenvalues: Array, eigenvectors: Array) -> tupl
     """
     largest = scales.max()
     own = scales[:, None] / largest
-    roots = np.sqrt(np.where(eigenvalues > 0, eigenvalues, ABSENT))
+    roots = np.sqrt(np.where(eigenvalues > 0, eigenvalues, ZERO_EIGENVALUE))
     # Options: accuracy for a matrix scaled on both sides; no left vectors, right vectors; no range restriction, no
     # transposition, perturbation of denormalized numbers.
     singular, _, right, work, _, failure = lapack.dgejsv(

@@ -8,7 +8,9 @@ from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.eigenmodes import correlations
 
-WIDEST = 1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
+MIN_DEVIATION_RATIO = (
+    1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
+)
 
 
 def semidefinite_matrix(name: str, value: Any) -> Array:
@@ -32,10 +34,10 @@ def semidefinite_matrix(name: str, value: Any) -> Array:
 def _refuse_spread(name: str, scales: Array) -> None:
     """Raise ValueError for columns in units so far apart that the squares of the ratios leave double precision."""
     present = scales[scales > 0]
-    if present.size and present.min() < WIDEST * present.max():
+    if present.size and present.min() < MIN_DEVIATION_RATIO * present.max():
         raise ValueError(
-            f"{name} must have variances within a factor of {WIDEST**-2:.0e}, got {present.min() ** 2:.3g} and "
-            f"{present.max() ** 2:.3g}: take other units for the columns"
+            f"{name} must have variances within a factor of {MIN_DEVIATION_RATIO**-2:.0e}, "
+            f"got {present.min() ** 2:.3g} and {present.max() ** 2:.3g}: take other units for the columns"
         )
 
 

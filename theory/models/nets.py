@@ -13,7 +13,7 @@ from theory.core.ranges import AtLeast, Count, FiniteArray, Matrix, Positive, Re
 
 MAX_LAYERS = 16  # the degree of the logits, 2^17 - 2, is then still far from where powers of weights lose all meaning
 LayerCount = Annotated[int, AtLeast(1, most=MAX_LAYERS)]
-LARGEST = 1e150  # bound for logits, so that their squares and products with weights do not overflow
+MAX_LOGIT = 1e150  # bound for logits, so that their squares and products with weights do not overflow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +59,9 @@ class FactoredStack:
             raise ValueError(
                 f"fields must have shape {expected} (sites, colors) as attentions and values, or be None, got {h.shape}"
             )
-        if self._log_largest_logit() > math.log(LARGEST):
+        if self._log_largest_logit() > math.log(MAX_LOGIT):
             raise ValueError(
-                f"attentions and values must keep all logits below {LARGEST:g}, got weights up to "
+                f"attentions and values must keep all logits below {MAX_LOGIT:g}, got weights up to "
                 f"{abs(A).max():g} and {abs(V).max():g} in {len(A)} layers"
             )
 
@@ -229,6 +229,6 @@ def _fitting_sizes(N: int, L: int, C: int) -> tuple[int, int, int]:
 
 
 def _below_largest(name: str, value: float) -> float:
-    if abs(value) > LARGEST:
-        raise ValueError(f"{name} must be at most {LARGEST:g} in absolute value, got {value}")
+    if abs(value) > MAX_LOGIT:
+        raise ValueError(f"{name} must be at most {MAX_LOGIT:g} in absolute value, got {value}")
     return value

@@ -15,8 +15,8 @@ from theory.core.ranges import Within
 from theory.models.row_scales import RowScales
 
 STEP = 0.2  # in log tau; the integrands are analytic in a strip of half-width pi/2, so the error is exp(-pi^2/STEP)
-NEGLIGIBLE = 48.0  # logarithm of the ratio beyond which a density counts no more
-FARTHEST = 600.0  # largest |log tau| of a node, so that scales stay floating-point numbers
+LOG_NEGLIGIBLE = 48.0  # logarithm of the ratio beyond which a density counts no more
+MAX_LOG_SCALE = 600.0  # largest |log tau| of a node, so that scales stay floating-point numbers
 
 
 class _DensityOfScales(RowScales):
@@ -35,10 +35,10 @@ class _DensityOfScales(RowScales):
     @cached_property
     def _rule(self) -> tuple[Array, Array]:
         step = min(STEP, 0.6 * self._width)
-        x = step * np.arange(-np.ceil(FARTHEST / step), np.ceil(FARTHEST / step) + 1)
+        x = step * np.arange(-np.ceil(MAX_LOG_SCALE / step), np.ceil(MAX_LOG_SCALE / step) + 1)
         density = self._log_density(x)
         # The weight of a large scale in an average is at most tau times its density.
-        kept = np.maximum(density - density.max(), density + x - (density + x).max()) > -NEGLIGIBLE
+        kept = np.maximum(density - density.max(), density + x - (density + x).max()) > -LOG_NEGLIGIBLE
         weights = np.exp(density[kept] - density.max())
         return np.exp(x[kept]), weights / weights.sum()
 

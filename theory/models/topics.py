@@ -24,7 +24,7 @@ class Topics(ABC):
     def __post_init__(self) -> None:
         checked_fields(self)
         words = self.words_per_topic
-        if self.n_tokens > checks.LARGEST:
+        if self.n_tokens > checks.MAX_INDEX:
             raise ValueError(f"words_per_topic times n_topics must be below 2^63, got {self.n_topics} times {words}")
 
     @property

@@ -19,12 +19,14 @@ from theory.numerics import ConvergenceError
 RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
 CHECK_RTOL = 1e-6
 TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
-NEAR = 1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
+TANGENTIAL_SHARE = (
+    1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
+)
 STATIONARY = 1e-7  # that length where the direction is final
-CLOSE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
-ASCENT = 500  # iterations at most
-LONGEST = 1e12  # in units of the first turn of the direction
-SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
+ALIGNED_COSINE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
+MAX_ASCENT_STEPS = 500  # iterations at most
+MAX_TIME = 1e12  # in units of the first turn of the direction
+LOG_SHRINKING = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
 
 
 class Flow(LeadingGain):
@@ -75,21 +77,23 @@ class Flow(LeadingGain):
 
         def motion(_tau: float, x: Array) -> Array:
             radial, tangential = self._parts(x[:-2])
-            return np.concatenate([tangential, [radial, speed * math.exp(min(-power * x[-2], 2 * SHRUNK))]]) / speed
+            return (
+                np.concatenate([tangential, [radial, speed * math.exp(min(-power * x[-2], 2 * LOG_SHRINKING))]]) / speed
+            )
 
         start = np.concatenate([self.start, [0.0, 0.0]])
         atol = np.concatenate([np.full(len(self.start), rtol * self.norm * 1e-4), [rtol, rtol * 1e-3]])
-        run = DOP853(motion, 0.0, start, LONGEST, rtol=rtol, atol=atol)
+        run = DOP853(motion, 0.0, start, MAX_TIME, rtol=rtol, atol=atol)
         while run.status == "running":
             self._advance(run)
             log_rho, time, radial = run.y[-2], run.y[-1], run.f[-2]
             self.direction = run.y[:-2] * (self.norm / np.linalg.norm(run.y[:-2]))
             if radial > 0 and time > 0:
                 # S still grows as the direction turns, so that no more time than this is left.
-                left = math.exp(min(-power * log_rho, 2 * SHRUNK)) / (power * radial)
+                left = math.exp(min(-power * log_rho, 2 * LOG_SHRINKING)) / (power * radial)
                 if left <= TAIL * time:
                     return float(time + left) / speed
-            if -power * log_rho > SHRUNK:
+            if -power * log_rho > LOG_SHRINKING:
                 break
         return math.inf
 
@@ -98,11 +102,11 @@ class Flow(LeadingGain):
 
         The flow brings it near a maximum of S, and the ascent to it; one that goes far to another maximum is not taken.
         """
-        turning = NEAR
+        turning = TANGENTIAL_SHARE
         while turning > STATIONARY:
             y = self._turned(turning)
-            _, unit, _, _ = ascend(self, FactoredStack(*unpacked(y, self.stack)), ASCENT)
-            if float(unit @ y) > CLOSE * self.norm:
+            _, unit, _, _ = ascend(self, FactoredStack(*unpacked(y, self.stack)), MAX_ASCENT_STEPS)
+            if float(unit @ y) > ALIGNED_COSINE * self.norm:
                 self.direction = unit * self.norm
                 return
             self.direction, turning = y, turning / 10
@@ -116,7 +120,7 @@ class Flow(LeadingGain):
             return tangential / radial
 
         rtol = min(1e-3, turning / 10)
-        run = RK45(motion, 0.0, self.direction, LONGEST, rtol=rtol, atol=rtol * self.norm * 1e-4)
+        run = RK45(motion, 0.0, self.direction, MAX_TIME, rtol=rtol, atol=rtol * self.norm * 1e-4)
         while np.linalg.norm(run.f) > turning * self.norm:
             self._advance(run)
         return np.asarray(run.y * (self.norm / np.linalg.norm(run.y)))

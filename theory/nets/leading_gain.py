@@ -13,7 +13,9 @@ from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_sa
 from theory.nets.moments import second_moments_of, third_moments_of
 
 MOST_THIRD = 2**24  # third moments of more numbers are not taken
-DEAR = 15  # a multiplication among contexts takes so many times as long as one among third moments, as measured
+CONTEXT_COST_RATIO = (
+    15  # a multiplication among contexts takes so many times as long as one among third moments, as measured
+)
 BLOCK = 2**16  # numbers of the inputs of one block of contexts
 
 Weights = tuple[Array, Array]
@@ -158,7 +160,7 @@ def gain_of(law: Law, n_layers: int, fields: bool) -> LeadingGain:
     if n_layers == 1:
         return OfSecondMoments(law, baseline)
     L, C = law.n_sites, law.n_colors
-    by_contexts = DEAR * len(law.states) * L**2 * C * (L + C)
+    by_contexts = CONTEXT_COST_RATIO * len(law.states) * L**2 * C * (L + C)
     if n_layers == 2 and (L * C) ** 3 <= MOST_THIRD and by_contexts >= (L * C) ** 4:
         return OfThirdMoments(law, baseline)
     return OfContexts(contexts_of(law, baseline))

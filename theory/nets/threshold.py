@@ -18,7 +18,7 @@ from theory.nets.noise_edge import are_samples, noise_edge
 
 LEAST_SHARE = 0.5  # of the squared covariances of pairs, below which one product is no description of them
 UNEQUAL = 0.1  # largest relative deviation of a color's frequency from 1/C that counts as equal
-STRONG = 0.1  # largest variance of a logit for which couplings count as weak
+MAX_LOGIT_VARIANCE = 0.1  # largest variance of a logit for which couplings count as weak
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,10 +173,10 @@ def linear_response_signal(model: PottsModel) -> float:
             f"model must have colors of equal frequency, within {UNEQUAL:.0%} of 1/C at every site, got a frequency "
             f"that its fields move by {deviation:.0%}; {advice}, whitened=True"
         )
-    if not strength <= STRONG:
+    if not strength <= MAX_LOGIT_VARIANCE:
         raise ValueError(
-            f"model must have weak couplings, a variance of at most {STRONG:g} of every logit, got {strength:.3g}; "
-            f"{advice}"
+            f"model must have weak couplings, a variance of at most {MAX_LOGIT_VARIANCE:g} of every logit, "
+            f"got {strength:.3g}; {advice}"
         )
     return float(model.beta * np.linalg.norm(J) * np.linalg.norm(U) / model.n_colors**2)
 

@@ -13,9 +13,9 @@ PANELS = 50
 HALVINGS = 48  # of a panel, towards a kink or a jump
 MOST_PANELS = 20_000  # that wait to be halved
 ORDER = 16
-FINEST = 64  # parts of a panel at first: no feature of more than about 1e-3 lies between their nodes
+MAX_PARTS = 64  # parts of a panel at first: no feature of more than about 1e-3 lies between their nodes
 ROUNDING = 1e-15  # relative to the size of the function
-UNSETTLED = 1e-12  # the same, of what the panels that were halved most often leave open
+OPEN_PANEL_TOLERANCE = 1e-12  # the same, of what the panels that were halved most often leave open
 
 
 def normal_panels(function: Callable[[Array], Array], name: str = "activation", places: Sequence[float] = ()) -> Array:
@@ -32,7 +32,7 @@ def normal_panels(function: Callable[[Array], Array], name: str = "activation", 
     a, b = edges[:-1], edges[1:]
     settled, scale = [edges], 0.0
     for halving in range(HALVINGS):
-        whole, parts = _moments(function, a, b, 1), _moments(function, a, b, max(2, FINEST >> halving))
+        whole, parts = _moments(function, a, b, 1), _moments(function, a, b, max(2, MAX_PARTS >> halving))
         scale = max(scale, float(parts[:, 1].sum()))
         size = np.array([math.sqrt(scale), scale])
         gaps = abs(whole - parts)
@@ -47,7 +47,7 @@ def normal_panels(function: Callable[[Array], Array], name: str = "activation", 
                 f"{name} must be a function in double precision that does not vary everywhere at the smallest "
                 f"scales, got one that {MOST_PANELS} panels do not resolve (random, or of single precision?)"
             )
-    if a.size and not (gaps.sum(axis=0) <= UNSETTLED * size).all():
+    if a.size and not (gaps.sum(axis=0) <= OPEN_PANEL_TOLERANCE * size).all():
         raise ValueError(
             f"{name} must have a square with a mean that a quadrature finds, got one with a pole or the like near "
             f"h = {float(a[gaps.repeat(2, axis=0)[: len(a), 1].argmax()]):.6g}"

@@ -14,8 +14,8 @@ from theory.numerics.steps import Anderson, Map, differences, drawn_back, newton
 
 LARGEST_STEP = 3.0  # largest step of a proposal in any coordinate: a factor of 20 where they are logarithms
 MEMORY = 6  # points that are mixed
-DAMPED = 6  # steps before mixing begins
-HALVINGS = 40
+DAMPED_STEPS = 6  # steps before mixing begins
+MAX_HALVINGS = 40
 Admissible = Callable[[Array], bool]
 Found = tuple[Array, float]  # a point and its residual
 
@@ -101,14 +101,14 @@ def _mixed_steps(update: Counted, x: Array, tol: float, patience: int = 12) -> F
             image = update(x)
         plain = x + (1 - damping) * np.clip(image - x, -LARGEST_STEP, LARGEST_STEP)
         proposal = plain
-        if iteration < DAMPED:
+        if iteration < DAMPED_STEPS:
             mixing.remember(x, image)
         elif (mixed := mixing.propose(x, image)) is not None:
             if np.isfinite(mixed).all() and np.max(abs(mixed - x)) < LARGEST_STEP and update.admissible(mixed):
                 proposal = mixed
             else:
                 mixing.clear()
-        x = drawn_back(update.admissible, x, proposal, HALVINGS)
+        x = drawn_back(update.admissible, x, proposal, MAX_HALVINGS)
     return best, least
 
 
@@ -118,5 +118,5 @@ def _plain_steps(update: Counted, x: Array, tol: float) -> Found:
         image, residual = _evaluated(update, x)
         if residual <= tol or not np.isfinite(residual):
             break
-        x = drawn_back(update.admissible, x, x + 0.7 * np.clip(image - x, -LARGEST_STEP, LARGEST_STEP), HALVINGS)
+        x = drawn_back(update.admissible, x, x + 0.7 * np.clip(image - x, -LARGEST_STEP, LARGEST_STEP), MAX_HALVINGS)
     return x, _evaluated(update, x)[1]

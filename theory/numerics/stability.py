@@ -7,7 +7,9 @@ from theory.numerics.solution import ConvergenceError, Solution
 
 Answer = TypeVar("Answer", bound=SolverResult)
 
-SLACK = 1e-6  # a replicon this far below zero may be rounding: it tends to zero where a problem loses its ridge
+ROUNDING_REPLICON = (
+    1e-6  # a replicon this far below zero may be rounding: it tends to zero where a problem loses its ridge
+)
 ADVICE = (
     "replica symmetry is broken here and the prediction is not exact: change the parameters, or take check=False to "
     "have it with its replicon"
@@ -49,6 +51,6 @@ def require_stable(result: Answer, replicon: float, problem: str, tol: float, ch
     A replicon between -1e-6 and 0 is let through, since it may be zero but for rounding. One that is not a number has
     not been computed, and says nothing.
     """
-    if check and replicon < -SLACK:
+    if check and replicon < -ROUNDING_REPLICON:
         refuse_unstable(result, replicon, problem, tol)
     return result

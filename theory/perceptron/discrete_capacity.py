@@ -21,12 +21,12 @@ from theory.perceptron.discrete_path import Path, advice_for, bracket, climb, pr
 from theory.perceptron.discrete_saddle import scale_of
 
 MOST_BRANCHES = 8  # of solutions of different norm, one after another
-AHEAD = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 10.0])  # times a root: loads at which nothing may be left
+LOAD_RATIOS_AHEAD = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 10.0])  # times a root: loads at which nothing may be left
 FINER_SCANS = (4, 16)  # times as fine becomes the grid of a scan that misses a solution which is known
-LEFT = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
+REMAINING_ENTROPY = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
 RAREST = 37.0  # times the smallest level: a negative margin that is missed with a probability of 6e-300
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
-SAME = 1e-14  # squares of levels as near as that, in units of the largest, are equal
+EQUAL_SQUARES = 1e-14  # squares of levels as near as that, in units of the largest, are equal
 ABOVE = 1e-9  # relative excess over the rigorous bound that is rounding
 
 
@@ -96,7 +96,7 @@ def zero_entropy_capacity(
         iterations += path.iterations
         others = [
             pair for pair in _norms_at(replace(model, alpha=root), found, tol)
-            if pair[0].entropy > LEFT and not (lost and same(pair[1], x))
+            if pair[0].entropy > REMAINING_ENTROPY and not (lost and same(pair[1], x))
         ]  # fmt: skip
         begin = (root, max(others, key=lambda pair: pair[0].entropy)[1]) if others else _ahead(model, root, bound, tol)
         if begin is None:
@@ -138,8 +138,10 @@ def _ahead(model: DiscretePerceptron, root: float, bound: float, tol: float) -> 
 
     The scan of norms at the root itself may miss a solution whose entropy changes fast with the norm.
     """
-    for load in root * AHEAD:
-        left = [pair for pair in rivals(replace(model, alpha=float(load)), tol, 500) if pair[0].entropy > LEFT]
+    for load in root * LOAD_RATIOS_AHEAD:
+        left = [
+            pair for pair in rivals(replace(model, alpha=float(load)), tol, 500) if pair[0].entropy > REMAINING_ENTROPY
+        ]
         if load < bound and left:
             return float(load), max(left, key=lambda pair: pair[0].entropy)[1]
     return None
@@ -186,7 +188,7 @@ def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
 
     # A negative margin may favor the smallest of all weights: the strongest tilt has to single out their squares.
     gaps = np.diff(np.sort(w**2))
-    lowest = math.ceil(10 * max(8.0, math.asinh(TILT / float(gaps[gaps > SAME].min(initial=1.0)))))
+    lowest = math.ceil(10 * max(8.0, math.asinh(TILT / float(gaps[gaps > EQUAL_SQUARES].min(initial=1.0)))))
     places = np.arange(-lowest, 81) / 10
     best = int(np.argmin([minus_bound(place) for place in places]))
     around = (places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)])

@@ -24,9 +24,9 @@ from theory.perceptron.gaussian_average import gaussian_grid
 LARGEST_OVERLAP = 0.9999
 GroupOverlap = Annotated[float, Within(-1.0, LARGEST_OVERLAP, closed=(False, True))]
 STEP, REACH = 0.1, 9.0
-RESOLVED = 0.3  # step over the length on which H varies
+MAX_RELATIVE_STEP = 0.3  # step over the length on which H varies
 REFINEMENTS = 2  # the grid becomes at most four times as fine as it is at first
-FINER = 1000  # times the tolerance is allowed on the finer grid
+FINE_GRID_TOLERANCE_RATIO = 1000  # times the tolerance is allowed on the finer grid
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +139,7 @@ class _Groups:
         z0, weights = gaussian_grid(self.step, REACH)
         slope = math.sqrt(max(self.overlap - q0, 0.0)) / scale
         offset = (math.sqrt(q0) * z0 - self.margin) / scale
-        step = min(self.step, RESOLVED * self.step / STEP / slope) if slope else self.step
+        step = min(self.step, MAX_RELATIVE_STEP * self.step / STEP / slope) if slope else self.step
         half = math.ceil(REACH / step)
         t = np.arange(-half, half + 1) * step
         z1 = _modes(offset, slope, y)[:, None] + t
@@ -240,11 +240,11 @@ def _solved(groups: _Groups, start: float, tol: float, max_iter: int, check: boo
         if not solution.converged:
             break
         residual = max(solution.residual, relative_gap(finer.update(x), x))
-        verified_here = residual <= FINER * tol
+        verified_here = residual <= FINE_GRID_TOLERANCE_RATIO * tol
         solution = replace(solution, residual=residual, status="converged" if verified_here else "unverified")
         if verified_here:
             break
-    solution = replace(solution, tol=FINER * tol, iterations=iterations)
+    solution = replace(solution, tol=FINE_GRID_TOLERANCE_RATIO * tol, iterations=iterations)
     verified(solution, problem, check, "take an overlap farther from one, or fewer copies")
     found = _evaluated(finer, float(x[0]), solution)
     if check and not found.stable:

@@ -21,10 +21,12 @@ from theory.perceptron.discrete_saddle import Saddle, scale_of
 if TYPE_CHECKING:
     import pandas as pd
 
-UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
+ADVICE_UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
 ROUNDING = 1e-9  # of an entropy
-NEAR = 1.0  # difference of the logarithms of norms below which a solution is that of the guess it was reached from
-SAME = 1e-5  # relative difference of norms and overlaps below which two solutions are the same one
+NEAR_LOG_NORM = (
+    1.0  # difference of the logarithms of norms below which a solution is that of the guess it was reached from
+)
+EQUAL_SOLUTIONS = 1e-5  # relative difference of norms and overlaps below which two solutions are the same one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +155,7 @@ def dominant(
     if not found:
         if check:
             more = "raise max_iter, or " if solution.status == "max_iter" else ""
-            raise ConvergenceError(_problem(model), solution, more + UNSOLVED)
+            raise ConvergenceError(_problem(model), solution, more + ADVICE_UNSOLVED)
         return first, solution.value
     found.sort(key=lambda pair: -pair[0].entropy)
     best, x = found[0]
@@ -192,14 +194,14 @@ def rivals(model: DiscretePerceptron, tol: float, max_iter: int, finer: int = 1)
             is_new = not any(same(y, x) for _, x in found)
             if is_new and one.entropy <= log_mean_number(equations, float(y[0])) + ROUNDING:
                 found.append((one, y))
-            if abs(math.log(y[0] / guess[0])) < NEAR:
+            if abs(math.log(y[0] / guess[0])) < NEAR_LOG_NORM:
                 break
     return found
 
 
 def same(x: Array, y: Array) -> bool:
     """Tell whether two (Q, q) are those of one solution."""
-    return bool(np.max(np.abs(x - y)) <= SAME * max(x[0], y[0]))
+    return bool(np.max(np.abs(x - y)) <= EQUAL_SOLUTIONS * max(x[0], y[0]))
 
 
 def refuse_broken(found: Any, problem: str, tol: float, change: str) -> None:

@@ -22,7 +22,7 @@ DAMPING = 0.3
 TILTS = np.geomspace(1e-3, 1e16, 191)  # of the law exp(t w^2) of a weight, over the range of squares
 WAYS = (0.5, 0.25, 0.75, 0.375, 0.625, 0.125, 0.875, 1.0)  # from one norm of the grid to the next one below
 ZOOM, ZOOMS = 9, 2  # norms from one of the grid to the next where a maximum lies near the end of all, and how often
-STEADY = 1e-3  # change of an overlap in one round, relative to the norm, after which it is known well enough
+STEADY_OVERLAP = 1e-3  # change of an overlap in one round, relative to the norm, after which it is known well enough
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
         demanded, linear, success = here.output(q[open_])
         a[open_], law = _tilted(here, a[open_], linear)
         change = law.overlap - q[open_]
-        steady = (np.abs(change) <= STEADY * norms) & (np.abs(law.gap) <= STEADY)
+        steady = (np.abs(change) <= STEADY_OVERLAP * norms) & (np.abs(law.gap) <= STEADY_OVERLAP)
         entropy = -a[open_] * norms - linear * (norms - q[open_]) / 2 + law.log_partition + success
         resolved = q[open_] < norms - 6 * scan.step**2 * q[open_]
         rises[open_] = demanded > a[open_]
@@ -176,12 +176,12 @@ def _tilted(scan: _Scan, a: Array, linear: Array) -> tuple[Array, _Law]:
     low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
     for _ in range(INNER):
         law = scan.law(a, linear)
-        if not (np.abs(law.gap) > STEADY).any():
+        if not (np.abs(law.gap) > STEADY_OVERLAP).any():
             break
         low, high = np.where(law.gap > 0, a, low), np.where(law.gap < 0, a, high)
         reach = 10 + np.abs(a)
         new = a + np.clip(law.gap / np.maximum(law.slope, 1e-300), -reach, reach)
         inside = (new > low) & (new < high)
         middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, a + np.sign(law.gap) * reach)
-        a = np.where(np.abs(law.gap) <= STEADY, a, np.where(inside, new, middle))
+        a = np.where(np.abs(law.gap) <= STEADY_OVERLAP, a, np.where(inside, new, middle))
     return a, law

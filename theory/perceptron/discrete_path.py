@@ -15,19 +15,23 @@ from theory.perceptron.discrete_entropy import SolutionEntropy, point
 from theory.perceptron.discrete_saddle import scale_of
 
 FIRST = 0.05  # the load at which the scan begins, over the scale of the problem
-LARGEST = 0.05  # step of the scan, over that scale
-SMALLEST = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
-BEYOND = 4.0  # times the distance to that scale, where it is passed, replaces it
+MAX_SCAN_STEP = 0.05  # step of the scan, over that scale
+MIN_SCAN_STEP = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
+SCALE_RATIO = 4.0  # times the distance to that scale, where it is passed, replaces it
 SHARE = 0.6  # share of the way to the zero of the tangent that one step of the scan goes
-NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
-MOST_STEPS = 200
+NEAR_ZERO_LOAD = (
+    0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
+)
+MAX_STEPS = 200
 AGREED = 1e-12  # of a norm: excess over the smallest square, below which all weights count as having that square
 OVERSHOOT = 1.05  # of Newton's steps in log(alpha), so that the last one passes the zero
 FIRST_FACTOR, LARGEST_FACTOR = 1.5, 10.0  # of alpha in one step along a branch that is entered in its middle
 SMALLEST_STEP = 1e-5  # of log(alpha) along such a branch, at which an unsolved point is an error
 ADVICE = "take levels that are less close to each other, or a larger margin"
 RARE = 12.0  # times the smallest level: a negative margin beyond which the advice is a smaller one
-ROUGH = 1e-8  # accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs
+SCAN_TOLERANCE = (
+    1e-8  # accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs
+)
 
 
 def problem_of(model: DiscretePerceptron) -> str:
@@ -50,7 +54,7 @@ def advice_for(model: DiscretePerceptron) -> str:
 def _unfinished(model: DiscretePerceptron, alpha: float, entropy: float) -> ConvergenceError:
     """Return the error of a scan whose last load still has solutions: its residual is their entropy."""
     problem = f"{problem_of(model)}, whose solutions go on beyond alpha = {alpha:.6g}"
-    return ConvergenceError(problem, Solution(alpha, "max_iter", entropy, 0.0, MOST_STEPS), advice_for(model))
+    return ConvergenceError(problem, Solution(alpha, "max_iter", entropy, 0.0, MAX_STEPS), advice_for(model))
 
 
 class Path:
@@ -63,7 +67,7 @@ class Path:
 
     def __init__(self, model: DiscretePerceptron, tol: float, first: tuple[float, Array] | None = None) -> None:
         unit = 1.0 if first is None else float(first[1][0])
-        self.model, self.tol, self.rough, self.iterations = model, tol * unit, max(tol, ROUGH) * unit, 0
+        self.model, self.tol, self.rough, self.iterations = model, tol * unit, max(tol, SCAN_TOLERANCE) * unit, 0
         self.seen: list[tuple[float, Array]] = [] if first is None else [first]
         self.beyond: list[tuple[float, Array]] = []  # the last point above the capacity of a path that is followed so
         self._follows, levels = first is not None, np.asarray(model.levels)
@@ -123,11 +127,11 @@ def bracket(path: Path, scale: float) -> dict[float, float]:
     """Return loads with positive and with non-positive entropy, found from below, and these entropies."""
     low, step = 0.0, FIRST * scale
     below = math.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         try:
             found = path.at(low + step, path.rough)
         except ConvergenceError:
-            if step < SMALLEST * scale:
+            if step < MIN_SCAN_STEP * scale:
                 raise
             step /= 2  # a step that leads far beyond the capacity, where the equations are ill-behaved
             continue
@@ -137,8 +141,8 @@ def bracket(path: Path, scale: float) -> dict[float, float]:
         # The entropy is concave, so that its tangent vanishes beyond alpha_0: nearby, that is the other end.
         tangent = -found.entropy / found.slope
         # Only solutions of small norm, which a path may enter without a jump, go on far beyond the scale.
-        most = LARGEST * max(scale, BEYOND * (low - scale))
-        step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, most)
+        most = MAX_SCAN_STEP * max(scale, SCALE_RATIO * (low - scale))
+        step = 1.02 * tangent if tangent < NEAR_ZERO_LOAD * low else min(SHARE * tangent, most)
     raise _unfinished(path.model, low, below)
 
 
@@ -149,7 +153,7 @@ def climb(path: Path) -> dict[float, float]:
     """
     low = path.seen[0][0]
     found, most = path.at(low, path.rough), math.log(FIRST_FACTOR)  # a step that fails takes as long as ten others
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         step = min(OVERSHOOT * found.entropy / max(-low * found.slope, 1e-300), most)
         try:
             ahead = path.at(low * math.exp(step), path.rough)

@@ -12,17 +12,17 @@ from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
 from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
-from theory.perceptron.gaussian_average import REACH, STEP, gaussian_grid, half_gaussian_grid
+from theory.perceptron.gaussian_average import HALF_WIDTH, STEP, gaussian_grid, half_gaussian_grid
 
 PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
 FEWEST_STEPS = 60  # of an iteration from a good guess, before another method is tried
-FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
+FINE_GRID_TOLERANCE_RATIO = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
 BEYOND = 4.0  # in z: so much farther than where a negative margin is missed reaches the grid of patterns
 FARTHEST = 30.0  # in z: that place, for a density of 1e-196
-NOTHING = -600.0  # exp of it is nothing beside 1
+LOG_UNDERFLOW = -600.0  # exp of it is nothing beside 1
 
 
 class Conjugates(NamedTuple):
@@ -82,7 +82,7 @@ class Saddle:
 
     def _pattern_grid(self, overlap: float) -> tuple[Array, Array]:
         """Return the grid of the averages over a pattern."""
-        return gaussian_grid(self.step, reach_of_patterns(self.margin, overlap, REACH))
+        return gaussian_grid(self.step, reach_of_patterns(self.margin, overlap, HALF_WIDTH))
 
     def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
         """Return the averages over one weight at given conjugate orders."""
@@ -118,7 +118,7 @@ class Saddle:
         law += (conjugates.square * w**2)[:, None]
         top = law.max(axis=0)
         law -= top
-        np.maximum(law, NOTHING, out=law)  # exp takes much longer where it underflows
+        np.maximum(law, LOG_UNDERFLOW, out=law)  # exp takes much longer where it underflows
         np.exp(law, out=law)
         return law, np.stack((np.ones_like(w), w, w**2)) @ law, top
 
@@ -168,9 +168,11 @@ class Saddle:
             if found.converged:
                 finer = replace(equations, step=equations.step / 2)
                 residual = max(found.residual, relative_gap(finer.update(found.value), found.value))
-                if residual <= FINER * tol:
-                    return finer, Solution(found.value, "converged", residual, FINER * tol, iterations)
-                found = replace(found, residual=residual, status="unverified", tol=FINER * tol)
+                if residual <= FINE_GRID_TOLERANCE_RATIO * tol:
+                    return finer, Solution(
+                        found.value, "converged", residual, FINE_GRID_TOLERANCE_RATIO * tol, iterations
+                    )
+                found = replace(found, residual=residual, status="unverified", tol=FINE_GRID_TOLERANCE_RATIO * tol)
         # Each method has a limit of its own, and is no sign that more steps would help, unless the caller's is lower.
         gave_up = found.status == "max_iter" and max_iter >= FEWEST_STEPS
         return equations, replace(found, status="unverified" if gave_up else found.status, iterations=iterations)

@@ -6,12 +6,12 @@ import numpy as np
 
 from theory.core.arrays import Array
 
-REACH = 10.0  # the Gaussian measure outside is 1.5e-23
+HALF_WIDTH = 10.0  # the Gaussian measure outside is 1.5e-23
 STEP = 0.025
 
 
 @cache
-def gaussian_grid(step: float = STEP, reach: float = REACH) -> tuple[Array, Array]:
+def gaussian_grid(step: float = STEP, reach: float = HALF_WIDTH) -> tuple[Array, Array]:
     """Return equidistant points z from -reach to reach and weights that sum to the average over z ~ N(0, 1).
 
     The trapezoidal rule is exponentially accurate for functions that are analytic in a strip around the real axis: its
@@ -27,7 +27,7 @@ def gaussian_grid(step: float = STEP, reach: float = REACH) -> tuple[Array, Arra
 
 
 @cache
-def half_gaussian_grid(step: float = STEP, reach: float = REACH) -> tuple[Array, Array]:
+def half_gaussian_grid(step: float = STEP, reach: float = HALF_WIDTH) -> tuple[Array, Array]:
     """Return the points z >= 0 of `gaussian_grid`, with weights that give the same averages of even functions."""
     z, weights = gaussian_grid(step, reach)
     half = len(z) // 2

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from theory.numerics.solution import Status
 
 ADVICE = "take a squared_norm farther from 0 and 1, a smaller beta, or a larger tol"
-LOST = 1e-25  # of the squared norm: a smaller overlap is the square of means that are lost in rounding
-UNSEEN = "alpha and beta are so small that q is lost in rounding: take larger ones"
+MIN_OVERLAP_SHARE = 1e-25  # of the squared norm: a smaller overlap is the square of means that are lost in rounding
+OVERLAP_LOST = "alpha and beta are so small that q is lost in rounding: take larger ones"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,7 +88,7 @@ def stochastic_saddle_point(
     fine, (patterns, weights) = _Equations(model, refine=2, curvature=equations.curvature), equations.averages(q)
     gap = float(abs(fine.image(solution.value) - solution.value)[0] / (1 + abs(solution.value[0])))
     otherwise: Status = "unverified" if solution.converged else solution.status
-    advice = UNSEEN if q < LOST * model.squared_norm else ADVICE
+    advice = OVERLAP_LOST if q < MIN_OVERLAP_SHARE * model.squared_norm else ADVICE
     found = verified(Solution.judged(q, gap, tol, solution.iterations, otherwise=otherwise), problem, check, advice)
     result = _observables(model, q, equations.qhat(patterns, q), equations.curvature, patterns, weights, found)
     return require_stable(result, result.replicon, problem, tol, check)

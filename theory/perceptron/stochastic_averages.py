@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 from theory.models.perceptron import StochasticPerceptron
 from theory.numerics import ConvergenceError, graded_edges, panelled_legendre
 
-REACH = 9.0  # standard deviations after which a Gaussian weight, 1e-18, is left out
+HALF_WIDTH = 9.0  # standard deviations after which a Gaussian weight, 1e-18, is left out
 MOST_NODES = 1_000_000  # most nodes of one grid
 ORDER = 16
 ADVICE = (
@@ -73,16 +73,16 @@ def pattern_average(model: StochasticPerceptron, q: float, refine: int = 1) -> P
     scale, gain = np.sqrt(1 - Q), np.sqrt((Q - q) / (1 - Q))
     # The average over u changes with z as a step of Phi^beta, which the width of u smooths.
     sharpness = np.sqrt((1 - Q) / (1 + 2 * np.log1p(beta)) + Q - q) / np.sqrt(q)
-    z, weights = _gaussian(-REACH, 2 * min(1.0, sharpness), refine)
+    z, weights = _gaussian(-HALF_WIDTH, 2 * min(1.0, sharpness), refine)
     offset = np.sqrt(q) * z / scale
     mode = _mode(offset, gain, beta)
     width = 1 / np.sqrt(1 + beta * gain**2 * _mills_slope(offset + gain * mode))
-    n_left = refine * int(np.clip(np.ceil(REACH * width.max() * gain / 1.5), 3, MOST_NODES))
-    n_right = refine * (1 + max(2, int(np.ceil(np.log2(REACH / width.min())))))
+    n_left = refine * int(np.clip(np.ceil(HALF_WIDTH * width.max() * gain / 1.5), 3, MOST_NODES))
+    n_right = refine * (1 + max(2, int(np.ceil(np.log2(HALF_WIDTH / width.min())))))
     _require_nodes(len(z) * (n_left + n_right) * ORDER / refine**2)
-    left, left_weights = panelled_legendre(np.linspace(-REACH, 0, n_left + 1), ORDER)
+    left, left_weights = panelled_legendre(np.linspace(-HALF_WIDTH, 0, n_left + 1), ORDER)
     # Right of the mode lie the edges 0, w, w r, ..., with r such that the last one is the reach.
-    growth = (REACH / width[:, None]) ** (np.arange(n_right) / (n_right - 1))
+    growth = (HALF_WIDTH / width[:, None]) ** (np.arange(n_right) / (n_right - 1))
     edges = np.concatenate([np.zeros((len(z), 1)), width[:, None] * growth], axis=1)
     unit, unit_weights = panelled_legendre([-1.0, 1.0], ORDER)
     middle, half = (edges[:, 1:] + edges[:, :-1]) / 2, np.diff(edges) / 2
@@ -105,11 +105,11 @@ def weight_average(curvature: float, qhat: float, refine: int = 1) -> WeightAver
     narrow = np.sqrt(max(1.0, -curvature))
     z, weights = _gaussian(0.0, 2 * min(1.0, narrow / max(field, 1e-300)), refine)
     # Beyond this place a Gaussian is zero in double precision, whatever z.
-    stop = 1.0 if curvature > -1 else min(1.0, REACH * (field / -curvature + 1 / narrow))
+    stop = 1.0 if curvature > -1 else min(1.0, HALF_WIDTH * (field / -curvature + 1 / narrow))
     _require_nodes(len(z) * stop * narrow * ORDER / refine)
     edges = np.linspace(0.0, stop, 1 + max(1, int(np.ceil(stop * narrow / 3))))
     if stop == 1.0:
-        rate = abs(curvature) + REACH * field
+        rate = abs(curvature) + HALF_WIDTH * field
         edges = np.union1d(edges, graded_edges(1.0, 0.0, min(1.0, 10 / max(rate, 1e-300))))
     edges = np.interp(np.arange(refine * (len(edges) - 1) + 1) / refine, np.arange(len(edges)), edges)
     half, half_lengths = panelled_legendre(edges, ORDER)
@@ -121,9 +121,9 @@ def weight_average(curvature: float, qhat: float, refine: int = 1) -> WeightAver
 
 def _gaussian(start: float, panel: float, refine: int) -> tuple[Array, Array]:
     """Nodes and weights of the standard Gaussian from `start` to its reach."""
-    count = np.ceil((REACH - start) / panel)
+    count = np.ceil((HALF_WIDTH - start) / panel)
     _require_nodes(count * ORDER)
-    z, lengths = panelled_legendre(np.linspace(start, REACH, refine * int(count) + 1), ORDER)
+    z, lengths = panelled_legendre(np.linspace(start, HALF_WIDTH, refine * int(count) + 1), ORDER)
     return z, lengths * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
 
 

@@ -20,7 +20,7 @@ MAX_TORUS_STATES = 2**14  # that a row of a torus may have: its trace needs all 
 BLOCK = 2**22  # numbers in a block of vectors that are propagated together
 KRYLOV = 20  # vectors of the Lanczos basis between two restarts
 ROUNDING = 1e-13  # a relative size below which a direction is rounding error
-TINY = np.finfo(float).tiny  # stands for weights that underflow at a large beta
+MIN_WEIGHT = np.finfo(float).tiny  # stands for weights that underflow at a large beta
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,9 +158,9 @@ def _closed(row: RowTransfer, starts: NDArray[np.int64], length: int) -> Array:
     log_scale = np.zeros(len(starts))
     for _ in range((length - 1) // 2):
         vectors = row.apply(vectors)
-        top = np.maximum(vectors.max(axis=0), TINY)
+        top = np.maximum(vectors.max(axis=0), MIN_WEIGHT)
         vectors, log_scale = vectors / top, log_scale + np.log(top)
     image = row.apply(vectors)
     half = vectors if length % 2 else image  # what the other half of the torus gives, from s to this row
-    trace = np.maximum(np.sum(half * image, axis=0), TINY)
+    trace = np.maximum(np.sum(half * image, axis=0), MIN_WEIGHT)
     return np.stack([np.log(trace) + 2 * log_scale, np.sum(half * row.apply_score(vectors), axis=0) / trace])

@@ -20,7 +20,7 @@ from theory.random_matrix.population import LargePopulation, Population, populat
 from theory.random_matrix.row_response import linearized
 
 ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
-FEWEST = 20  # points of a large covariance from which on it pays to guess them all from some
+MIN_POINTS = 20  # points of a large covariance from which on it pays to guess them all from some
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +121,7 @@ def _guesses(of: LargePopulation, alpha: Array, lam: Array, rows: RowScales) -> 
 
     The ridge falls with alpha and rises with lam: those of two corners bound all others.
     """
-    if alpha.size < FEWEST or not lam.min() > 0:
+    if alpha.size < MIN_POINTS or not lam.min() > 0:
         return None
     corners = np.array([alpha.max(), alpha.min()]), np.array([lam.min(), lam.max()])
     try:

@@ -25,10 +25,10 @@ from theory.topics.stage2_terms import Setting, Terms, stage2_terms
 from theory.topics.value_matrix import Bias
 
 TOLERANCE = 1e-9  # largest size of the slope, relative to what cancels in it
-MOST_STEPS = 40
+MAX_STEPS = 40
 LARGEST_TIED = 1e50  # of the mask weight of an optimum, whose stationary points are roots of its fifth power
-LARGEST = 1e100  # largest value of a weight: its cube is still a number, and attention is concentrated long before
-FLAT = 1e-12  # a slope of pieces below this is rounding
+MAX_WEIGHT = 1e100  # largest value of a weight: its cube is still a number, and attention is concentrated long before
+FLAT_SLOPE = 1e-12  # a slope of pieces below this is rounding
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,9 +70,9 @@ def stage2_loss(
     gamma, tied = mask_weight, mask_query_weight
     setting = Setting(model, masking, bias, keys)
     v = setting.model.words_per_topic
-    if max(alpha, beta, gamma, tied) > LARGEST:
+    if max(alpha, beta, gamma, tied) > MAX_WEIGHT:
         raise ValueError(
-            f"weights must be at most {LARGEST:g}, got same_topic_weight = {alpha:g}, same_word_weight = {beta:g}, "
+            f"weights must be at most {MAX_WEIGHT:g}, got same_topic_weight = {alpha:g}, same_word_weight = {beta:g}, "
             f"mask_weight = {gamma:g}, mask_query_weight = {tied:g}"
         )
     loss = stage2_terms(setting, mask_query_weight=tied).loss(((v - 1) * alpha + beta) / v, gamma)
@@ -131,7 +131,7 @@ def _found(A: float, mask_weight: float, loss: float, residual: float, iteration
 def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
     """Return the best of all stationary points and of both ends; its residual is not judged here."""
     candidates = [*stationary_weights(terms, mask_weight), 0.0, math.inf]
-    if terms.log_slopes(1.0, mask_weight)[1][0] < FLAT:
+    if terms.log_slopes(1.0, mask_weight)[1][0] < FLAT_SLOPE:
         candidates = [1.0, *candidates]
     losses = np.array([terms.loss(A, mask_weight) for A in candidates])
     best = int(np.flatnonzero(losses <= losses.min() + 1e-16)[0])
@@ -139,7 +139,7 @@ def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
     if 0 < A < math.inf:
         slope, size = (float(each[0]) for each in terms.log_slopes(A, mask_weight))
         curvature = float(terms.log_curvature(A, mask_weight)[0, 0])
-        residual = abs(slope) / max(size, curvature) if size > FLAT else 0.0
+        residual = abs(slope) / max(size, curvature) if size > FLAT_SLOPE else 0.0
     return _found(A, mask_weight, float(losses[best]), residual)
 
 
@@ -163,7 +163,7 @@ def _newton(terms: Terms, logs: Array) -> tuple[float, float, int]:
 
     The steps end early where the loss is not convex.
     """
-    for taken in range(1, MOST_STEPS + 1):  # noqa: B007  the count is returned
+    for taken in range(1, MAX_STEPS + 1):  # noqa: B007  the count is returned
         slopes, curvature = terms.log_slopes(*np.exp(logs))[0], terms.log_curvature(*np.exp(logs))
         if not curvature[0, 0] > 0 < np.linalg.det(curvature):
             break

@@ -8,10 +8,10 @@ from theory.core.arguments import checked
 from theory.core.ranges import Count, Share, Within
 from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel
-from theory.topics.stage2 import LARGEST
+from theory.topics.stage2 import MAX_WEIGHT
 from theory.topics.stage2_roots import ConvexSlope
 
-Weight = Annotated[float, Within(0.0, LARGEST, closed=(True, True))]
+Weight = Annotated[float, Within(0.0, MAX_WEIGHT, closed=(True, True))]
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from numpy.polynomial import polynomial
 from scipy.optimize import brentq
 
 from theory.core.arrays import Array
-from theory.topics.stage2_terms import NEAR, Setting, Terms
+from theory.topics.stage2_terms import N_TOPIC_QUERIES, Setting, Terms
 
 NEVER = 1e-24  # an excess below this, relative to the pull, is rounding: attention concentrates without end
 
@@ -79,7 +79,7 @@ def stationary_weights(terms: Terms, mask_weight: float) -> list[float]:
     above, below = terms.numerators @ fixed, terms.totals @ fixed
     turns = terms.weights * (above[:, 1] * below[:, 0] - above[:, 0] * below[:, 1])
     pulls = turns[:, None] * above
-    near, far = pulls[:NEAR].sum(axis=0), pulls[NEAR:].sum(axis=0)
+    near, far = pulls[:N_TOPIC_QUERIES].sum(axis=0), pulls[N_TOPIC_QUERIES:].sum(axis=0)
     cubes = [polynomial.polypow(total, 3) for total in (below[0], below[-1])]
     quartic = polynomial.polyadd(polynomial.polymul(near, cubes[1]), polynomial.polymul(far, cubes[0]))
     quartic = quartic[: np.max(np.nonzero(quartic)[0], initial=0) + 1]

@@ -18,7 +18,7 @@ from theory.topics.attention import Keys, seen_by_keys
 from theory.topics.sectors import same_topic_gap
 from theory.topics.value_matrix import Bias, optimal_value_matrix
 
-NEAR = 6  # how many squares belong to queries from the document's topics
+N_TOPIC_QUERIES = 6  # how many squares belong to queries from the document's topics
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def stage2_terms(setting: Setting, *, mask_query_weight: float = 1.0) -> Terms:
     masses[:, 1] = extra * mask
     near = np.array([inside, mask, inside * (tau - 1) + outside * (T - tau)])
     far = np.array([outside, mask, outside * (T - tau - 1) + inside * tau])
-    totals = np.array([near] * NEAR + [far] * (9 - NEAR))
+    totals = np.array([near] * N_TOPIC_QUERIES + [far] * (9 - N_TOPIC_QUERIES))
     numerators = masses + (base - targets)[:, None] * totals
     constant = kept * (1 - 1 / v) + (randomized + hidden) * (1 - h)
     if mask_query_weight != 1:

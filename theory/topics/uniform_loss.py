@@ -16,7 +16,7 @@ from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
 
 Loss = Literal["squared", "cross_entropy"]
-MOST_SETS = 200_000
+MAX_SETS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ def documents(model: TopicModel, masking: Masking) -> Documents:
     """Return all topic sets of the model; ValueError where there are more than 200 000, with their number."""
     T, tau, v = model.n_topics, model.topics_per_document, model.words_per_topic
     # The binomial coefficient may have millions of digits, so that a bound on the number of topics comes first.
-    if min(tau, T - tau) > 20 or comb(T, tau) > MOST_SETS:
+    if min(tau, T - tau) > 20 or comb(T, tau) > MAX_SETS:
         count = f"{comb(T, tau)}" if min(tau, T - tau) <= 20 else "many more"
-        raise ValueError(f"model must have at most {MOST_SETS} sets, n_topics over topics_per_document, got {count}")
+        raise ValueError(f"model must have at most {MAX_SETS} sets, n_topics over topics_per_document, got {count}")
     checks.fits_in_memory("the population of all topic sets", 3 * comb(T, tau) * model.n_tokens)
     sets = np.array(list(combinations(range(T), tau)))
     topics = np.zeros((len(sets), T))

@@ -9,7 +9,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.results import Result
 from theory.models.trees import RootedTree
-from theory.trees.euler import SMALL, TERMS, agreed, euler_product
+from theory.trees.euler import SMALL_PRIMES_UP_TO, TERMS, agreed, euler_product
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +75,7 @@ def squarefree_run_density(length: int = 2) -> NumberDensity:
 
 
 def _product(coefficients: tuple[int, ...]) -> NumberDensity:
-    first, second = (euler_product(coefficients, small) for small in SMALL)
+    first, second = (euler_product(coefficients, small) for small in SMALL_PRIMES_UP_TO)
     density, residual = agreed(first, second, "a product over all primes")
     return NumberDensity(density, residual=residual)
 

@@ -7,8 +7,8 @@ from theory.models.trees.factors import primes_up_to
 from theory.numerics import Solution
 
 DIGITS = 30  # digits of every product and sum here; the results of users are doubles
-GUARD = 8  # further digits of the arithmetic
-SMALL = (100, 200)  # primes up to here are taken one by one: two choices, which must agree
+GUARD_DIGITS = 8  # further digits of the arithmetic
+SMALL_PRIMES_UP_TO = (100, 200)  # primes up to here are taken one by one: two choices, which must agree
 TOLERANCE = 1e-20  # largest difference of two evaluations of one number; the rounding to a double is larger
 TERMS = 128  # powers of 1/p: 2^-128 is below the working precision
 
@@ -23,7 +23,7 @@ def euler_product(coefficients: tuple[int, ...], small: int) -> Any:
     """
     import mpmath
 
-    with mpmath.workdps(DIGITS + GUARD):
+    with mpmath.workdps(DIGITS + GUARD_DIGITS):
         logs = [mpmath.mpf(0)]
         known = [*coefficients, *[0] * (TERMS - len(coefficients))]
         for m in range(1, TERMS):
@@ -51,7 +51,7 @@ def prime_zeta_above(m: int, small: int) -> Any:
     """Return the sum of p^-m over the primes p > `small`, for m >= 2, as a number of mpmath."""
     import mpmath
 
-    with mpmath.workdps(DIGITS + GUARD):
+    with mpmath.workdps(DIGITS + GUARD_DIGITS):
         return prime_zeta(m) - mpmath.fsum(mpmath.mpf(p) ** -m for p in primes_up_to(small).tolist())
 
 
@@ -60,7 +60,7 @@ def prime_zeta(m: int) -> Any:
     """Return the prime zeta function P(m) = sum over primes of p^-m, for m >= 2, as a number of mpmath."""
     import mpmath
 
-    with mpmath.workdps(DIGITS + GUARD):
+    with mpmath.workdps(DIGITS + GUARD_DIGITS):
         return mpmath.primezeta(m)
 
 

@@ -13,11 +13,11 @@ from theory.core.results import Result
 from theory.models.trees import RootedTree
 from theory.numerics import Solution
 from theory.trees.densities import depth_density
-from theory.trees.euler import DIGITS, GUARD, TERMS, prime_zeta
+from theory.trees.euler import DIGITS, GUARD_DIGITS, TERMS, prime_zeta
 
 LARGEST_VALUE = 1e15
-ENOUGH = 1e-14  # size of the terms that are left out, relative to the mean
-MOST_TERMS = 20
+RELATIVE_TRUNCATION = 1e-14  # size of the terms that are left out, relative to the mean
+MAX_TERMS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,14 +42,14 @@ def additive_mean(value: Callable[[int], Any]) -> NumberMean:
     import mpmath
 
     values = [_real(value, a) for a in range(2, TERMS)]
-    with mpmath.workdps(DIGITS + GUARD):
+    with mpmath.workdps(DIGITS + GUARD_DIGITS):
         terms = [mpmath.mpf(own) * (prime_zeta(a) - prime_zeta(a + 1)) for a, own in enumerate(values, start=2) if own]
         mean = float(mpmath.fsum(terms))
     # Further values are taken to grow by less than half from one exponent to the next: then this bounds their share.
     left = 4 * max(map(abs, values[-8:])) * 2.0**-TERMS
     residual = left / abs(mean) if mean else left
     advice = "give values that matter for exponents far below 128"
-    Solution.verified(mean, residual, ENOUGH, what="the mean of an additive function", advice=advice)
+    Solution.verified(mean, residual, RELATIVE_TRUNCATION, what="the mean of an additive function", advice=advice)
     return NumberMean(mean, residual=residual)
 
 
@@ -105,8 +105,8 @@ def mean_children(n_numbers: Annotated[float, Within(10.0, closed=(True, False))
     """
     import mpmath
 
-    if not 0 <= n_terms <= MOST_TERMS:
-        raise ValueError(f"n_terms must be an integer from 0 to {MOST_TERMS}, got {checks.shown(n_terms)}")
+    if not 0 <= n_terms <= MAX_TERMS:
+        raise ValueError(f"n_terms must be an integer from 0 to {MAX_TERMS}, got {checks.shown(n_terms)}")
     logarithm = math.log(n_numbers)
     coefficients = _children_coefficients()
     terms = [coefficients[j] / logarithm**j for j in range(1, n_terms + 1)]
@@ -120,7 +120,7 @@ def _children_coefficients() -> list[float]:
     import mpmath
 
     total, found = mpmath.mpf(-1), [0.0]
-    for k in range(MOST_TERMS):
+    for k in range(MAX_TERMS):
         total += mpmath.stieltjes(k) / mpmath.factorial(k)
         found.append(float(total * mpmath.factorial(k)))
     return found

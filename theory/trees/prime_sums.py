@@ -13,7 +13,7 @@ from theory.trees.euler import prime_zeta
 
 BOUND = 10**6  # primes up to here are summed one by one
 LARGEST_EXPONENT = 1000  # 2^-1000 is still a normal double; larger exponents add nothing to it
-MORE = 64  # exponents beyond the smallest of a tree that still change a double
+EXTRA_EXPONENTS = 64  # exponents beyond the smallest of a tree that still change a double
 
 
 def ordered_sum(children: Sequence[RootedTree], *, squarefree_rest: bool) -> tuple[float, float]:
@@ -51,7 +51,7 @@ def _exponents(child: RootedTree) -> tuple[int, ...]:
         return ()
     if not child.word:
         return (1,)
-    return tuple(a for a in range(smallest, smallest + MORE) if RootedTree.of_number(a) == child)
+    return tuple(a for a in range(smallest, smallest + EXTRA_EXPONENTS) if RootedTree.of_number(a) == child)
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from theory.models.trees import RootedTree
 from theory.models.trees.tree import tree_named
 from theory.trees.prime_sums import ordered_sum
 
-LONGEST = 12  # children whose primes are summed over
+MAX_CHILDREN = 12  # children whose primes are summed over
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,8 +43,8 @@ def pattern_density(pattern: str) -> PatternDensity:
     [0.6079271019, 0.2933105687, 0.042878199]
     """
     children = tree_named("pattern", pattern).children
-    if len(children) > LONGEST or any(not child.word for child in children):
-        raise ValueError(f"pattern must have at most {LONGEST} children and no leaf, got {checks.shown(pattern)}")
+    if len(children) > MAX_CHILDREN or any(not child.word for child in children):
+        raise ValueError(f"pattern must have at most {MAX_CHILDREN} children and no leaf, got {checks.shown(pattern)}")
     total, error = ordered_sum(children, squarefree_rest=True)
     return PatternDensity(pattern, 6 / math.pi**2 * total, residual=error / total if total else 0.0)
 
@@ -87,8 +87,8 @@ def word_frequency(word: str, n_numbers: Annotated[float, Within(10.0, closed=(T
     while last_leaves < len(children) and not children[-1 - last_leaves].word:
         last_leaves += 1
     first = children[: len(children) - last_leaves]
-    if len(first) > LONGEST:
-        raise ValueError(f"word must have at most {LONGEST} children before its last leaves, got {len(first)}")
+    if len(first) > MAX_CHILDREN:
+        raise ValueError(f"word must have at most {MAX_CHILDREN} children before its last leaves, got {len(first)}")
     if not last_leaves:
         return WordFrequency(word, 0.0, 0.0, 0)
     constant, error = ordered_sum(first, squarefree_rest=False)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from figures.analyse.matrix.centered_rows import ROUNDING, CenteredRows, centered_rows, table_rows
-from figures.analyse.matrix.plan import FEWEST_ROWS
+from figures.analyse.matrix.plan import MIN_ROWS
 from simulate.masked import RowBlocks
 from theory.core.arrays import Array
 
 EXACT = 1e15  # whole numbers below it are exact, and differ by more than ROUNDING of them
-LARGEST = 1e100  # below it products of variances and their inverses can be represented
+MAX_VARIANCE = 1e100  # below it products of variances and their inverses can be represented
 UNEQUAL = 100.0  # above this ratio of variances a few columns make up the mean error
 
 
@@ -54,9 +54,9 @@ def scaled(rows: CenteredRows, *, standardize: bool, equal_rows: bool) -> Center
     if equal_rows:
         rows = rows.changed(*_equal_rows(rows))
     scale = float(rows.variances.mean())
-    if not 1 / LARGEST < scale < LARGEST:
+    if not 1 / MAX_VARIANCE < scale < MAX_VARIANCE:
         raise ValueError(
-            f"X must have a mean variance between {1 / LARGEST:g} and {LARGEST:g}, got {scale:.3g}: rescale"
+            f"X must have a mean variance between {1 / MAX_VARIANCE:g} and {MAX_VARIANCE:g}, got {scale:.3g}: rescale"
         )
     return rows
 
@@ -130,8 +130,8 @@ def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
         notes.append(
             "there are no more rows than columns, so that without a ridge every column would be fitted exactly"
         )
-    if n < FEWEST_ROWS:
-        notes.append(f"{n} rows say little, and no theory is given for fewer than {FEWEST_ROWS} training rows")
+    if n < MIN_ROWS:
+        notes.append(f"{n} rows say little, and no theory is given for fewer than {MIN_ROWS} training rows")
     return tuple(notes)
 
 

@@ -11,9 +11,9 @@ from figures.analyse.matrix.admissible import admitted, scale_notes, scaled
 from figures.analyse.matrix.best_ridge import best_ridge, least_error, leave_one_out
 from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.data_theory import Predict, data_theory, empirical_errors, trusted
-from figures.analyse.matrix.elliptical_theory import SOME_ROWS, EllipticalTheory, elliptical_theory
+from figures.analyse.matrix.elliptical_theory import MAX_SAMPLED_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import split_errors
-from figures.analyse.matrix.plan import FEWEST_ROWS, Plan, make_plan
+from figures.analyse.matrix.plan import MIN_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
 from figures.analyse.matrix.spectrum import matrix_spectrum
@@ -23,8 +23,8 @@ from simulate.core import Task, sweep
 from theory.core.arrays import Array
 
 RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
-SEARCHED = np.geomspace(1e-5, 1e2, 57)  # in the same units, eight for each decade
-CLOSE = 3.0  # a default lam within this factor of the best one is left out
+SEARCHED_RIDGES = np.geomspace(1e-5, 1e2, 57)  # in the same units, eight for each decade
+NEAR_BEST_FACTOR = 3.0  # a default lam within this factor of the best one is left out
 
 
 def analyse_matrix(
@@ -68,14 +68,14 @@ def analyse_matrix(
     fixed = scale * RELATIVE_LAMS if given is None else given
     curves = len(fixed) + 1 + (given is None)
     plan = make_plan(n, d, curves, test_fraction=test_fraction, sizes=sizes, repeats=repeats)
-    tuning = scale * SEARCHED
+    tuning = scale * SEARCHED_RIDGES
     theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
-    by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED)
+    by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED_RIDGES)
     found, some_rows = heterogeneity(data, by_gcv[0], seed)
     law = law_of_scales(found)
     elliptical = None if law is None else elliptical_theory(data, theory, law, by_gcv[0], seed)
     expected = elliptical or theory
-    chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED)
+    chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED_RIDGES)
     lam = chosen[0]
     fixed = _with_best(fixed, lam) if given is None else given
     covariance = data.covariance()
@@ -123,10 +123,10 @@ def analyse_matrix(
 def _of_some_rows(data: CenteredRows, tested: str | None, elliptical: EllipticalTheory | None) -> list[str]:
     """Say which parts of the analysis use a random choice of the rows, or permute them within blocks alone."""
     said = [] if tested is None else [tested]
-    if elliptical is not None and data.n > SOME_ROWS:
+    if elliptical is not None and data.n > MAX_SAMPLED_ROWS:
         said.append(
-            f"how leave-one-out depends on the ridge in elliptical theory is that of {SOME_ROWS} rows, chosen at "
-            f"random and left out of fits to all {data.n}; its size at the best ridge is that of all rows"
+            f"how leave-one-out depends on the ridge in elliptical theory is that of {MAX_SAMPLED_ROWS} rows, chosen "
+            f"at random and left out of fits to all {data.n}; its size at the best ridge is that of all rows"
         )
     return [*said, *data.said_of_permuted]
 
@@ -143,7 +143,7 @@ def _with_best(lams: Array, best: float) -> Array:
 
     The table stays short enough to read.
     """
-    near = np.maximum(lams / best, best / lams) < CLOSE
+    near = np.maximum(lams / best, best / lams) < NEAR_BEST_FACTOR
     return np.array(sorted({float(f"{lam:.2g}") for lam in lams[~near]} | {best}))
 
 
@@ -161,7 +161,7 @@ def _doubled(predict: Predict, n: int, tuning: Array) -> float | None:
     None for few rows, and where the ridge path of the data does not enclose the minimum.
     """
     errors = predict(2 * n, tuning)
-    if n < FEWEST_ROWS or not np.isfinite(errors).any():
+    if n < MIN_ROWS or not np.isfinite(errors).any():
         return None
     i = int(np.nanargmin(errors))
     return float(errors[i]) if i > 0 and np.isfinite(errors[i - 1]) else None

@@ -7,7 +7,7 @@ import numpy as np
 
 from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.data_theory import Predict
-from figures.analyse.matrix.plan import FEWEST_ROWS
+from figures.analyse.matrix.plan import MIN_ROWS
 from figures.analyse.matrix.record import BestRidge
 from simulate.core import Estimate
 from simulate.masked import fit
@@ -15,7 +15,7 @@ from theory import masked
 from theory.core.arrays import Array
 from theory.models import Empirical, EqualScales, MaskedRegression, RowScales
 
-AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the chosen ridge
+RIDGE_FACTORS = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the chosen ridge
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,9 @@ def least_error(predict: Predict, n: int, scale: float, searched: Array) -> tupl
 
 def leave_one_out(X: CenteredRows, best: float) -> LeaveOneOut:
     """Measure leave-one-out errors of all rows around the best ridge."""
-    found = [loo_means(X, factor * best) for factor in AROUND]
-    center = int(np.flatnonzero(AROUND == 1)[0])
-    return LeaveOneOut(best * AROUND, tuple(Estimate.of(rows) for rows, _ in found), found[center][1])
+    found = [loo_means(X, factor * best) for factor in RIDGE_FACTORS]
+    center = int(np.flatnonzero(RIDGE_FACTORS == 1)[0])
+    return LeaveOneOut(best * RIDGE_FACTORS, tuple(Estimate.of(rows) for rows, _ in found), found[center][1])
 
 
 def loo_means(X: CenteredRows, lam: float) -> tuple[Array, Array]:
@@ -97,7 +97,7 @@ def best_ridge(
     """
     alpha = (n - 1) / covariance.d
     theory = None
-    if alpha > 1 and n >= FEWEST_ROWS:
+    if alpha > 1 and n >= MIN_ROWS:
         theory = masked.optimal_ridge(MaskedRegression(covariance, alpha, law or EqualScales())).lam * (n - 1) / n
     left_out = chosen[0] if law is not None else _vertex(loo)
     return BestRidge(*gcv, left_out, theory, *chosen)

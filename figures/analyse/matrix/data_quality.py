@@ -18,14 +18,16 @@ from simulate.masked import RowBlocks
 from theory.core.arrays import Array
 
 LEVEL = 0.01  # chance of a sentence of each kind where there is nothing
-SAME = 0.999  # correlation beyond which two columns say the same
-DEPENDENT = 1e-8  # share of a column, in units of its spread, that the others leave where it follows from them
+EQUAL_COLUMNS_CORRELATION = 0.999  # correlation beyond which two columns say the same
+DEPENDENT_COLUMN_SHARE = (
+    1e-8  # share of a column, in units of its spread, that the others leave where it follows from them
+)
 NUMBERED = re.compile(r"column \d+")  # the name of a column that has none
 SPARE_ROWS = 10  # more rows than columns, without which every column follows from the others
 LARGE_SHARE = 0.5  # of the variance of a column, in one cell
-MANY = 0.05  # share of rows
-MOST = 1e11  # rows times columns squared: half a minute
-LISTED = 5
+MANY_ROWS_SHARE = 0.05  # share of rows
+MAX_OPERATIONS = 1e11  # rows times columns squared: half a minute
+N_LISTED_COLUMNS = 5
 
 
 def quality_notes(X: CenteredRows) -> list[str]:
@@ -33,45 +35,48 @@ def quality_notes(X: CenteredRows) -> list[str]:
     n, d, names = X.n, X.d, X.names
     if n < 4:
         return []
-    if n * d * d > MOST:
+    if n * d * d > MAX_OPERATIONS:
         return ["redundant columns and outlying rows were not looked for: that would take minutes in so large a table"]
     units = unit_columns(X)
     copies, groups = equal_columns(correlations(units), n)
     kept = np.setdiff1d(np.arange(d), copies)
     triangle = units.triangle()
     notes = [
-        f"{_columns([names[k] for k in group])} say the same (correlations beyond {SAME} or below "
-        f"-{SAME}): the error of each is that of copying another; keep one of them"
-        for group in groups[:LISTED]
+        f"{_columns([names[k] for k in group])} say the same (correlations beyond {EQUAL_COLUMNS_CORRELATION} or below "
+        f"-{EQUAL_COLUMNS_CORRELATION}): the error of each is that of copying another; keep one of them"
+        for group in groups[:N_LISTED_COLUMNS]
     ]
     dependent = [int(kept[k]) for k in dependent_columns(triangle[:, kept], n)]
     if dependent:
         follow = "follows" if len(dependent) == 1 else "follow"
         notes.append(
             f"{counted(len(dependent), 'column')} {follow} exactly from the others, such as sums and differences do "
-            f"(for one choice of them: {listed([names[k] for k in dependent], LISTED)}): consider leaving such ones out"
+            f"(for one choice of them: {listed([names[k] for k in dependent], N_LISTED_COLUMNS)}): consider leaving "
+            "such ones out"
         )
     rows = outlying_rows(units, triangle, np.setdiff1d(kept, dependent))
     if len(rows):
         verb = "lies" if len(rows) == 1 else "lie"
         many = (
-            "; so many are no single mistakes, the rows are of unlike kinds or scales" if len(rows) > MANY * n else ""
+            "; so many are no single mistakes, the rows are of unlike kinds or scales"
+            if len(rows) > MANY_ROWS_SHARE * n
+            else ""
         )
         notes.append(
             f"{counted(len(rows), 'row')} of the data {verb} further from the mean than Gaussian rows would in 99 of "
             f"100 tables (numbers from 1 without the header, the furthest first: "
-            f"{listed([k + 1 for k in rows], LISTED)}){many}"
+            f"{listed([k + 1 for k in rows], N_LISTED_COLUMNS)}){many}"
         )
     notes += [
         f"one cell, in row {row + 1} of the data, makes {100 * share:.0f} % of the variance of "
         f"{named_column(names[k])}; check it"
-        for k, row, share in outlying_cells(units)[:LISTED]
+        for k, row, share in outlying_cells(units)[:N_LISTED_COLUMNS]
     ]
     return notes
 
 
 def _columns(names: Sequence[str]) -> str:
-    listed_names = listed(names, LISTED)
+    listed_names = listed(names, N_LISTED_COLUMNS)
     return listed_names if all(map(NUMBERED.fullmatch, names)) else f"the columns {listed_names}"
 
 
@@ -94,13 +99,13 @@ def correlations(units: RowBlocks) -> Array:
 def equal_columns(correlation: Array, n: int) -> tuple[list[int], list[list[int]]]:
     """Find groups of columns that are equal up to units and sign, and the copies in them beyond the first of each.
 
-    `correlation` (d, d) is that of n rows. Few rows correlate by chance: a correlation must be beyond SAME and have a
-    chance below LEVEL over the number of pairs.
+    `correlation` (d, d) is that of n rows. Few rows correlate by chance: a correlation must be beyond
+    EQUAL_COLUMNS_CORRELATION and have a chance below LEVEL over the number of pairs.
     """
     d = len(correlation)
     squared = np.minimum(correlation**2, 1 - 1e-15)
     chance = 2 * stdtr(n - 2, -np.sqrt((n - 2) * squared / (1 - squared)))
-    same = (abs(correlation) > SAME) & (chance < LEVEL / max(1, d * (d - 1) / 2))
+    same = (abs(correlation) > EQUAL_COLUMNS_CORRELATION) & (chance < LEVEL / max(1, d * (d - 1) / 2))
     copies: list[int] = []
     groups = []
     for k in range(d):
@@ -121,7 +126,7 @@ def dependent_columns(triangle: Array, n: int) -> list[int]:
     if n < d + SPARE_ROWS:
         return []
     R, pivots = qr(triangle, mode="r", pivoting=True, check_finite=False)
-    return sorted(int(pivots[k]) for k in range(d) if abs(R[k, k]) < DEPENDENT)
+    return sorted(int(pivots[k]) for k in range(d) if abs(R[k, k]) < DEPENDENT_COLUMN_SHARE)
 
 
 def outlying_rows(units: RowBlocks, triangle: Array, used: NDArray[np.integer]) -> Array:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from figures.analyse.matrix.centered_rows import CenteredRows, ridge_of_contrasts
-from figures.analyse.matrix.plan import FEWEST_ROWS
+from figures.analyse.matrix.plan import MIN_ROWS
 from simulate.masked import fit_path
 from theory import masked
 from theory.core.arrays import Array
@@ -126,9 +126,9 @@ def empirical_errors(covariance: Empirical, n: int, lams: Array) -> Array:
 
 
 def trusted(predict: Predict) -> Predict:
-    """Return the same prediction with NaN below FEWEST_ROWS rows, where a limit of many rows says nothing."""
+    """Return the same prediction with NaN below MIN_ROWS rows, where a limit of many rows says nothing."""
 
     def predicted(n: int, lams: Array) -> Array:
-        return predict(n, lams) if n >= FEWEST_ROWS else np.full(len(lams), np.nan)
+        return predict(n, lams) if n >= MIN_ROWS else np.full(len(lams), np.nan)
 
     return predicted

@@ -30,9 +30,9 @@ from theory.numerics import ConvergenceError
 from theory.random_matrix.row_response import row_response, row_weight
 
 LEFT_OUT = 30  # ridges at which rows are left out, one by one; between them LOO/GCV is interpolated
-SOME_ROWS = 1000
+MAX_SAMPLED_ROWS = 1000
 POINTS = 160  # points of the curve of n rows against the ridge
-CLOSEST = 1e-6  # relative distance of mu to that at which n rows are interpolated
+MIN_DISTANCE_TO_INTERPOLATION = 1e-6  # relative distance of mu to that at which n rows are interpolated
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class EllipticalTheory:
             middle = (left + right) / 2
             inside = ratio * (1 - float(self._theory.unused(np.array([middle]))[0][0])) >= self.rows.present
             left, right = (middle, right) if inside else (left, middle)
-        return np.asarray(right + np.geomspace(CLOSEST, high - right, POINTS))
+        return np.asarray(right + np.geomspace(MIN_DISTANCE_TO_INTERPOLATION, high - right, POINTS))
 
 
 def elliptical_theory(
@@ -123,16 +123,16 @@ def elliptical_theory(
     """Measure the leave-one-out errors of the rows of X (N, d), from which `EllipticalTheory` predicts.
 
     `theory` is the Gaussian one of the same rows, and `rows` the law of their scales. All rows are left out, one by
-    one, at one ridge, the `anchor`; where there are more than SOME_ROWS, so many of them, chosen at random, show how
-    much larger or smaller the error is at the other ridges. That ratio hardly depends on which rows they are.
+    one, at one ridge, the `anchor`; where there are more than MAX_SAMPLED_ROWS, so many of them, chosen at random, show
+    how much larger or smaller the error is at the other ridges. That ratio hardly depends on which rows they are.
     """
     n, centered = X.n, X.rows.centered()
     log_mu = np.linspace(*theory.log_range, LEFT_OUT)
     lams = np.exp(log_mu) * ((n - 1) / n)
-    if n <= SOME_ROWS:
+    if n <= MAX_SAMPLED_ROWS:
         errors = _left_out(centered, centered.all_rows(), lams)
     else:
-        some = centered.take(np.sort(stream(seed, "rows left out").permutation(n)[:SOME_ROWS]))
+        some = centered.take(np.sort(stream(seed, "rows left out").permutation(n)[:MAX_SAMPLED_ROWS]))
         errors = _left_out(centered, some, np.append(lams, anchor))
         errors = errors[:-1] / errors[-1] * loo_means(X, anchor)[0].mean()
     log_excess = np.log(errors / (1 + 1 / n)) - theory.log_gcv(log_mu)

@@ -14,7 +14,7 @@ from functools import partial
 import joblib
 
 from figures.analyse.matrix.analyse import RELATIVE_LAMS
-from figures.analyse.matrix.data_quality import MOST as MOST_FOR_QUALITY
+from figures.analyse.matrix.data_quality import MAX_OPERATIONS as MOST_FOR_QUALITY
 from figures.analyse.matrix.plan import Plan, make_plan
 from figures.analyse.matrix.row_scales import rows_of_test
 from figures.analyse.matrix.spectrum.analyse import LEAST_COLUMNS, LEAST_ROWS, MOST_COLUMNS
@@ -32,7 +32,7 @@ HELPERS, WORKER = 29e6, 62e6  # two small processes beside the workers, and one 
 START, DRAWING, SPLIT = 4.0, 3.5, 0.1
 SPLITS, OTHERS = 33e9, 20e9
 PASSES = 30  # over all rows, of d operations a number: fits, and what leaves rows out
-TOUCHED = 200e-9  # s for each number of the table, in all these passes, however few columns there are
+SECONDS_PER_NUMBER = 200e-9  # s for each number of the table, in all these passes, however few columns there are
 ROTATED = 140e-9  # s for each number in a random rotation of the rows
 PARSED = 45e6  # bytes of a table of text in a second
 
@@ -93,9 +93,13 @@ class Sizes:
     def seconds(self, curves: int, workers: int) -> float:
         """Return the time of all steps but reading; workers share the splits."""
         n, d = float(self.n), float(self.d)
-        passes = (PASSES * n + 60 * min(n, d)) * d**2 / OTHERS + n * d * TOUCHED
+        passes = (PASSES * n + 60 * min(n, d)) * d**2 / OTHERS + n * d * SECONDS_PER_NUMBER
         test = (ROTATIONS + 1) * self.tested * d * ROTATED
-        split = SPLIT + self.plan.work(self.d, curves) / SPLITS + (n * d * TOUCHED / 10 if self.in_blocks else 0.0)
+        split = (
+            SPLIT
+            + self.plan.work(self.d, curves) / SPLITS
+            + (n * d * SECONDS_PER_NUMBER / 10 if self.in_blocks else 0.0)
+        )
         return START + DRAWING + passes + test + split * self.plan.repeats / max(workers, 1)
 
 

@@ -9,9 +9,9 @@ from figures.analyse.splits import checked_sizes, checked_test_fraction
 
 # The theory is a limit of many rows. What n rows leave out is of relative order 1/n, and they know the variance of a
 # single column to sqrt(2/n): at ten rows 10 % and 45 %. Below, a number would only look like a prediction.
-FEWEST_ROWS = 10
+MIN_ROWS = 10
 REPEATS = 20
-FEWEST_REPEATS = 4
+MIN_REPEATS = 4
 POINTS = 14
 TEST_ROWS = 4000  # more rows would not make the error bars visibly smaller
 BUDGET = 2e12  # floating point operations: about two minutes on one core
@@ -60,7 +60,7 @@ def _sizes(largest: int, d: int) -> tuple[int, ...]:
 
 
 def _affordable(plan: Plan, d: int, curves: int) -> Plan:
-    repeats = int(np.clip(BUDGET / plan.work(d, curves), FEWEST_REPEATS, plan.repeats))
+    repeats = int(np.clip(BUDGET / plan.work(d, curves), MIN_REPEATS, plan.repeats))
     if repeats == plan.repeats:
         return plan
     note = f"{repeats} random splits instead of {plan.repeats}, to save time"

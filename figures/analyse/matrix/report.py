@@ -13,7 +13,7 @@ from simulate.core import Estimate
 
 HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "off", "GCV", "off"]
 HEADER_UNLIKE = [*HEADER[:6], "elliptical", "off", *HEADER[6:8], "emp. elliptical", "off", *HEADER[8:]]
-LISTED = 5
+N_LISTED_COLUMNS = 5
 
 
 def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = WIDTH) -> str:
@@ -143,7 +143,7 @@ def _agreement(analysis: MatrixAnalysis) -> str:
 
 def _columns(analysis: MatrixAnalysis) -> list[str]:
     order = np.argsort(-analysis.explained, kind="stable")
-    listed = min(LISTED, analysis.d // 2)
+    listed = min(N_LISTED_COLUMNS, analysis.d // 2)
     named = [f"{analysis.names[k]} ({round(100 * analysis.explained[k])} %)" for k in order]
     if round(100 * analysis.explained.max()) <= 0:
         return ["No column is predicted better than by its mean."]

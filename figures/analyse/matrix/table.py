@@ -7,7 +7,7 @@ import numpy as np
 
 from figures.analyse.matrix.best_ridge import LeaveOneOut
 from figures.analyse.matrix.data_theory import Predict, PredictBoth
-from figures.analyse.matrix.plan import FEWEST_ROWS, Plan
+from figures.analyse.matrix.plan import MIN_ROWS, Plan
 from figures.analyse.matrix.record import ELLIPTICAL, TUNED, MatrixAnalysis, curve_labels
 from figures.core import Row, row
 from simulate.core import Estimate
@@ -37,7 +37,7 @@ def learning_rows(
 ) -> list[Row]:
     """Return the theory lines up to all n rows, and the uncorrected one of the tuned curve.
 
-    There are none below FEWEST_ROWS training rows.
+    There are none below MIN_ROWS training rows.
     """
     line = line_sizes(plan, n, LINE_POINTS)
     if not line:
@@ -53,7 +53,7 @@ def learning_rows(
 def line_sizes(plan: Plan, n: int, points: int) -> list[int]:
     """Return about so many training sizes for a theory line, those that are measured among them."""
     grid = {round(x) for x in np.geomspace(plan.sizes[0], n, points)} | {*plan.sizes}
-    return sorted(x for x in grid if x >= FEWEST_ROWS)
+    return sorted(x for x in grid if x >= MIN_ROWS)
 
 
 def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Plan, d: int) -> list[Row]:
@@ -63,7 +63,7 @@ def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Pla
         for i, label in enumerate(curve_labels(lams)):
             for j, n in enumerate(plan.sizes):
                 estimate = Estimate.of(values[:, j, i])
-                predicted = theory[j, i] if n >= FEWEST_ROWS else None
+                predicted = theory[j, i] if n >= MIN_ROWS else None
                 rows.append(row(label, n, panel=panel, theory=predicted, d=d, estimate=estimate, judged=False))
     return rows
 
@@ -89,7 +89,7 @@ def ridge_rows(
     Where rows differ in scale the theory of leave-one-out is `left_out` and not GCV, and the best ridge is its own.
     """
     true = left_out or predict
-    curves = ((GCV, predict), (RAW, raw)) if n >= FEWEST_ROWS else ((GCV, predict),)
+    curves = ((GCV, predict), (RAW, raw)) if n >= MIN_ROWS else ((GCV, predict),)
     rows = [
         row(label, x, panel=CHOICE, theory=y) for label, of in curves for x, y in zip(lams, of(n, lams), strict=True)
     ]
@@ -110,10 +110,10 @@ def elliptical_label(label: str) -> str:
 def with_chosen(predict: PredictBoth, n: int, lams: Array, tuning: Array) -> Array:
     """Return the test errors at `lams` with what GCV reports, and last those at its choice from the grid `tuning`.
 
-    They have the shape (2, n_lams + 1), and are NaN below FEWEST_ROWS rows. Where rows differ in scale the choice of
+    They have the shape (2, n_lams + 1), and are NaN below MIN_ROWS rows. Where rows differ in scale the choice of
     GCV does not have the least error.
     """
-    if n < FEWEST_ROWS:
+    if n < MIN_ROWS:
         return np.full((2, len(lams) + 1), np.nan)
     errors = predict(n, np.concatenate([lams, tuning]))
     tuned = errors[:, len(lams) :]
@@ -126,7 +126,7 @@ def elliptical_rows(
 ) -> list[Row]:
     """Return the lines of rows of different scale: both learning curves, and the errors of all n rows at any ridge.
 
-    There are none below FEWEST_ROWS training rows.
+    There are none below MIN_ROWS training rows.
     """
     line = line_sizes(plan, n, ELLIPTICAL_POINTS)
     if not line:

@@ -15,7 +15,7 @@ from figures.analyse.reading.text.counted import form_of
 from figures.analyse.reading.text_file import text_file
 
 # A table may be one of names and sequences, and an alignment or a table of numbers is often saved as .txt.
-DOUBTFUL = (".csv", ".tsv", ".txt")
+AMBIGUOUS_SUFFIXES = (".csv", ".tsv", ".txt")
 BLANK = re.compile(r"\s*\S[^\n]*\n[ \t]*\n")  # the second line is blank
 FASTA = re.compile(r"\s*>[^\n]*\n[A-Za-z.*~_-]{10,}\n")  # ten letters without a blank are no line of a text
 

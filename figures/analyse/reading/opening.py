@@ -14,8 +14,8 @@ from figures.analyse.wording import printable, size
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_UNPACKED = 2 * 10**9  # bytes; unpacking them takes seconds, but a forged file could take hours
-LARGE = 10**8  # bytes of text; reading more takes seconds and is announced
-DENSEST = 1032  # one byte of gzip unpacks to so many at most; a trailer that says more is false
+ANNOUNCED_BYTES = 10**8  # bytes of text; reading more takes seconds and is announced
+MAX_GZIP_RATIO = 1032  # one byte of gzip unpacks to so many at most; a trailer that says more is false
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def uncompressed_size(path: Path) -> int:
 def announce(path: Path, say: Callable[[str], None] = print) -> None:
     """Say that a large file is being read, since that takes a while."""
     n_bytes = uncompressed_size(path)
-    if n_bytes > LARGE:
+    if n_bytes > ANNOUNCED_BYTES:
         say(f"{printable(path)}: reading {size(n_bytes)} of text")
 
 
@@ -112,7 +112,7 @@ def _said_size(file: BinaryIO) -> int:
     if file.read(2) == GZIP_MAGIC and n_bytes >= 18:
         file.seek(-4, 2)
         said = int.from_bytes(file.read(4), "little")
-        n_bytes = max(n_bytes, said if said <= DENSEST * n_bytes else 0)
+        n_bytes = max(n_bytes, said if said <= MAX_GZIP_RATIO * n_bytes else 0)
     file.seek(0)
     return n_bytes
 

@@ -13,10 +13,10 @@ from figures.analyse.sequences.carry_out import in_processes
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
 from figures.analyse.sequences.independent_sites import color_frequencies, varying_sites
-from figures.analyse.sequences.needs import LONG, planned_work
+from figures.analyse.sequences.needs import ANNOUNCED_SECONDS, planned_work
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
-from figures.analyse.sequences.residuals import SHORT
+from figures.analyse.sequences.residuals import SHORT_SITES
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.split import Split, split_clusters
@@ -27,7 +27,7 @@ from figures.analyse.wording import paragraphs
 from simulate.core import Task, stream
 from theory.core import checks
 
-FEWEST = 10  # sequences
+MIN_SEQUENCES = 10  # sequences
 # Tolerance of the fits whose losses are stated: 3e-3 changes no loss of a protein family by more than 2 % of its bar.
 LEARNING_TOL = 1e-2
 
@@ -91,7 +91,7 @@ def analyse_sequences(
     work = None
     if progress is not None and run is None:
         work = planned_work(colors, len(tokens), float(own.weights.sum()), own_sizes, l2 is None, n_jobs)
-        if work.total > LONG:
+        if work.total > ANNOUNCED_SECONDS:
             say(paragraphs([work.announcement()]))
     choice: tuple[str, ...] = ()
     with nullcontext(run) if run else in_processes(jobs, progress, work) as carry_out:
@@ -108,7 +108,7 @@ def analyse_sequences(
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, depend, by_chance, _ = values["map"]
     favored = np.stack([first, second], axis=2).astype(int)
-    every = ranked_pairs(scores, norms, favored, 1, varying, depend if L <= SHORT else None)
+    every = ranked_pairs(scores, norms, favored, 1, varying, depend if L <= SHORT_SITES else None)
     pairs = [pair for pair in every if pair.j - pair.i >= separation]
     noise = [value for key, value in values.items() if key.startswith("noise/")]
     evidence = judged(noise, scores, varying, pairs, separation, by_chance)
@@ -154,7 +154,7 @@ def analyse_sequences(
 def _short(own: Reweighting, n_sites: int) -> tuple[str, ...]:
     """Note where similar sequences that share their weight are so many that short ones may be similar by chance."""
     M, effective = len(own.weights), float(own.weights.sum())
-    if own.identity is None or n_sites > SHORT or effective > M / 2:
+    if own.identity is None or n_sites > SHORT_SITES or effective > M / 2:
         return ()
     return (
         f"{M} sequences count as {effective:.0f}, but sequences of {n_sites} sites also agree by chance, or by the "
@@ -167,8 +167,8 @@ def _checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return which sites vary, (L,). ValueError for too few sequences, and where all are equal."""
     if colors.ndim != 2:
         raise ValueError(f"states must have shape (sequences, sites), got {colors.shape}")
-    if len(colors) < FEWEST:
-        raise ValueError(f"need at least {FEWEST} sequences for an analysis, got {len(colors)}")
+    if len(colors) < MIN_SEQUENCES:
+        raise ValueError(f"need at least {MIN_SEQUENCES} sequences for an analysis, got {len(colors)}")
     varying = varying_sites(colors)
     if not varying.any():
         raise ValueError(f"all {len(colors)} sequences are equal: there is nothing to predict")

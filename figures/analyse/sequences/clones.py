@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from figures.analyse.wording import listed
 from simulate.nets import Clone, clone
-from simulate.nets.clones import MOST_ORDER, require_order
+from simulate.nets.clones import MAX_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import SEQUENCES_EACH, triplet_parameters
@@ -31,8 +31,8 @@ def require_supported(order: int | None, states: NDArray[np.uint8], n_colors: in
     """Refuses, before any work, clones of an order that there is not or that the sequences do not suffice for."""
     if order is None:
         return
-    if order not in range(1, MOST_ORDER + 1):
-        raise ValueError(f"clones must be 1, 2 or {MOST_ORDER}, the largest number of sites that interact, got {order}")
+    if order not in range(1, MAX_ORDER + 1):
+        raise ValueError(f"clones must be 1, 2 or {MAX_ORDER}, the largest number of sites that interact, got {order}")
     data = Sequences.of(states, max(2, n_colors), weights)
     try:
         require_order(order, data)

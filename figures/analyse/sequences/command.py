@@ -12,13 +12,13 @@ from figures.analyse.sequences.exchange import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
 from figures.analyse.sequences.needs import needs
 from figures.analyse.sequences.record import SequenceAnalysis
-from figures.analyse.sequences.reference import ABSENT, Reference, first_letters, read_reference, record_names
+from figures.analyse.sequences.reference import GAP_NUMBER, Reference, first_letters, read_reference, record_names
 from figures.analyse.sequences.report import report
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import say
 
-LISTED = 30  # tokens that a note names
+N_LISTED_TOKENS = 30  # tokens that a note names
 
 
 def _read(options: argparse.Namespace) -> Sequences:
@@ -36,7 +36,7 @@ def _read(options: argparse.Namespace) -> Sequences:
 
 def _notes(sequences: Sequences) -> list[str]:
     M, L = sequences.states.shape
-    tokens = " ".join(sequences.tokens[:LISTED]) + (" ..." if len(sequences.tokens) > LISTED else "")
+    tokens = " ".join(sequences.tokens[:N_LISTED_TOKENS]) + (" ..." if len(sequences.tokens) > N_LISTED_TOKENS else "")
     return [f"{M} sequences of {L} sites, {sequences.alphabet} ({tokens})", *sequences.notes]
 
 
@@ -71,7 +71,7 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
 
 
 def _first(reference: Reference) -> int:
-    return int(reference.numbers[reference.numbers != ABSENT][:1].sum())
+    return int(reference.numbers[reference.numbers != GAP_NUMBER][:1].sum())
 
 
 def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:

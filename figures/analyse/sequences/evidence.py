@@ -1,8 +1,9 @@
 """Says how many of the ranked pairs score higher than noise does: the scores of columns that were made independent.
 
-Which score it is depends on the number of sites. Of more than SHORT sites most pairs do not interact: their scores with
-the average-product correction show what stands out from all others, and their quartiles are those of noise. Of fewer
-sites most pairs may interact; the correction would take off what they share, and the quartiles be those of the signal.
+Which score it is depends on the number of sites. Of more than SHORT_SITES sites most pairs do not interact: their
+scores with the average-product correction show what stands out from all others, and their quartiles are those of
+noise. Of fewer sites most pairs may interact; the correction would take off what they share, and the quartiles be
+those of the signal.
 There each pair is judged by what remains of it when all other sites are known, `residual_dependence`. It must exceed
 the largest number of permuted columns, and the largest one that chance makes of the products themselves,
 `dependence_by_chance`: among sites that others nearly determine it is the larger one.
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences.independent_sites import varying_sites
-from figures.analyse.sequences.residuals import SHORT
+from figures.analyse.sequences.residuals import SHORT_SITES
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.sequences.tasks import Settings, States, pair_scores
 from simulate.core import Task, stream
@@ -112,7 +113,7 @@ def judged(
     number `by_chance` (L, L), of products with random signs, where that is larger.
     """
     largest, spreads, depend, _ = np.array(values).T
-    if len(scores) <= SHORT:
+    if len(scores) <= SHORT_SITES:
         signed = scores_apart(np.zeros_like(scores) if by_chance is None else by_chance, varying, separation)
         limit = max(float(depend.max()), float(signed.max()) if len(signed) else 0.0)
         return Evidence(limit, _above(pairs, limit), len(values), 1.0, is_short=True)

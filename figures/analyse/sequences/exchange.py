@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
-from figures.analyse.sequences.reference import ABSENT
+from figures.analyse.sequences.reference import GAP_NUMBER
 from theory.core.arrays import Array
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _couplings(analysis: SequenceAnalysis) -> str:
     lines = [
         f"{numbers[p.i]} {letters[p.i]} {numbers[p.j]} {letters[p.j]} {p.norm:.6g} {p.score:.6g}"
         for p in every
-        if ABSENT not in (numbers[p.i], numbers[p.j])
+        if GAP_NUMBER not in (numbers[p.i], numbers[p.j])
     ]
     return "".join(f"{line}\n" for line in lines)
 

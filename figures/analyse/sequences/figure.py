@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
+DARKEST_PERCENTILE = 99.8  # percentile of the scores: a single strong pair would leave the rest white
 NAMED = 10  # pairs whose sites are named
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 PREDICTED = {table.PAIR: "from all other sites", table.ALONE: "from its own column", table.UNIFORM: "by guessing"}
 
 
-SCORED = "score of the pair (strength of its couplings)"
+SCORE_LABEL = "score of the pair (strength of its couplings)"
 DEPENDS = "dependence of the pair beyond other sites"
 
 
@@ -38,7 +38,7 @@ def panels(*, is_short: bool = False) -> tuple[Panel, ...]:
             xscale="log",
         ),
         Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel=DEPENDS if is_short else SCORED),
+        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel=DEPENDS if is_short else SCORE_LABEL),
     )
 
 
@@ -53,7 +53,7 @@ def draw_map(axes: "Axes", rows: "DataFrame") -> None:
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     values = rows[rows["curve"] == table.SCORES].sort_values("x")["simulation"].to_numpy(dtype=float)
     scores = table.map_of(values)
-    top = max(float(np.percentile(values, DARKEST)), 1e-12)
+    top = max(float(np.percentile(values, DARKEST_PERCENTILE)), 1e-12)
     axes.clear()
     image = axes.imshow(
         np.clip(scores, 0, None),

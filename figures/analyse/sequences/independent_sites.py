@@ -6,7 +6,7 @@ from scipy.special import wrightomega
 
 from theory.core.arrays import Array
 
-WEAKEST = 1e-12  # stands for no penalty where every color occurs
+MIN_PENALTY = 1e-12  # stands for no penalty where every color occurs
 STEPS = 100
 
 
@@ -19,7 +19,7 @@ def effective_field_penalties(frequencies: Array, varying: NDArray[np.bool_], l2
     """
     own = np.where(varying, (frequencies**2).sum(axis=1), 0.0)
     others = np.where(varying, own.sum() - own, 0.0)
-    return np.asarray(field_l2 * l2 / np.maximum(l2 + field_l2 * others, WEAKEST))
+    return np.asarray(field_l2 * l2 / np.maximum(l2 + field_l2 * others, MIN_PENALTY))
 
 
 def penalized_log_frequencies(frequencies: Array, penalties: Array) -> Array:
@@ -29,7 +29,7 @@ def penalized_log_frequencies(frequencies: Array, penalties: Array) -> Array:
     function; sum_a p = 1 fixes mu. The sum is convex and decreasing in mu and at least 1 at mu = 0: Newton's steps from
     there do not overshoot.
     """
-    k = np.maximum(2 * penalties, WEAKEST)[:, None]
+    k = np.maximum(2 * penalties, MIN_PENALTY)[:, None]
     mu = np.zeros_like(k)
     for _ in range(STEPS):
         omega = wrightomega(frequencies / k - mu - np.log(k))

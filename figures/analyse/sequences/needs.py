@@ -13,7 +13,7 @@ from figures.analyse.reading.sequences import Sequences
 from figures.analyse.sequences.evidence import n_permutations
 from figures.analyse.sequences.independent_sites import varying_sites
 from figures.analyse.sequences.plan import TUNING_SEQUENCES, VALIDATION, affordable_jobs, training_sizes
-from figures.analyse.sequences.reweighting import MANY
+from figures.analyse.sequences.reweighting import MAX_COMPARED_SEQUENCES
 from figures.analyse.sequences.tasks import States
 from figures.analyse.wording import counted, duration, size
 from simulate.core import stream
@@ -34,7 +34,7 @@ EVALUATIONS = {"penalty": 24, "map": 17, "training": 9, "noise": 5}
 PROBE = (64, 1500)  # sequences on which an evaluation is timed
 PROBE_STEPS = 2  # steps of each timed fit
 MOST_COMPARED = 5000  # sequences that are compared to estimate their effective number
-LONG = 20.0  # s from which a run is announced
+ANNOUNCED_SECONDS = 20.0  # s from which a run is announced
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def needs(sequences: Sequences, options: argparse.Namespace) -> Needs:
     states = np.ascontiguousarray(sequences.states, dtype=np.uint8)
     M, L = states.shape
     n_jobs = options.jobs if options.jobs > 0 else os.cpu_count() or 1
-    compares = options.reweight or (options.reweight is None and M <= MANY)
+    compares = options.reweight or (options.reweight is None and M <= MAX_COMPARED_SEQUENCES)
     effective = _effective_number(states, options.identity, options.seed) if compares else float(M)
     sizes = training_sizes(max(2, round((1 - options.test_fraction) * M)))
     work = planned_work(states, len(sequences.tokens), effective, sizes, options.l2 is None, n_jobs)

@@ -6,21 +6,21 @@ from figures.analyse.memory import available_bytes, shortage
 from simulate.potts.inference.memory import peak_bytes
 
 SIZES = 6
-SMALLEST = 25
+MIN_FOLD_SEQUENCES = 25
 TUNING_SEQUENCES = 800  # enough, since the best penalty, like a prior, hardly depends on their number
 VALIDATION = 0.25  # share of the training sequences, or of the TUNING_SEQUENCES, that judges a penalty
 FIELD_PENALTY = 0.01
 PENALTY = 0.01  # times (C - 1)(L - 1); for proteins 0.2 (L - 1), the default of CCMpred and EVcouplings
-TRIED = (1.0, 4.0, 16.0, 64.0)  # multiples of that penalty
+PENALTY_MULTIPLES = (1.0, 4.0, 16.0, 64.0)  # multiples of that penalty
 
 
 def training_sizes(n_training: int, n_sizes: int = SIZES) -> tuple[int, ...]:
     """Return sizes of training sets, each half of the next, up to all training sequences.
 
-    None is below SMALLEST unless it is the only one.
+    None is below MIN_FOLD_SEQUENCES unless it is the only one.
     """
     halves = n_training / 2.0 ** np.arange(n_sizes)[::-1]
-    return tuple(sorted({round(n) for n in halves if n >= SMALLEST} | {n_training}))
+    return tuple(sorted({round(n) for n in halves if n >= MIN_FOLD_SEQUENCES} | {n_training}))
 
 
 def tried_penalties(n_sites: int, n_colors: int) -> tuple[float, ...]:
@@ -28,7 +28,7 @@ def tried_penalties(n_sites: int, n_colors: int) -> tuple[float, ...]:
 
     The weakest is that of the programs that look for contacts; sequences that are not related want more.
     """
-    return tuple(float(f"{factor * PENALTY * (n_colors - 1) * (n_sites - 1):.3g}") for factor in TRIED)
+    return tuple(float(f"{factor * PENALTY * (n_colors - 1) * (n_sites - 1):.3g}") for factor in PENALTY_MULTIPLES)
 
 
 def affordable_jobs(n_sites: int, n_colors: int, n_jobs: int) -> int:

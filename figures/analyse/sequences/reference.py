@@ -18,8 +18,8 @@ from figures.analyse.reading.text_file import TextFile, text_file
 from figures.analyse.wording import listed, shown
 
 RANGE = re.compile(r"/(\d+)-\d+$")  # as in RASH_HUMAN/5-165: the first residue has the number 5
-LISTED = 4
-ABSENT = 0  # stands for the number of a residue where the sequence has a gap
+N_LISTED_NAMES = 4
+GAP_NUMBER = 0  # stands for the number of a residue where the sequence has a gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Reference:
 
     def residue(self, site: int) -> str:
         """Name the residue at a site (from 0) by its letter and number, as in K45, or say that there is a gap."""
-        return f"{self.letters[site]}{self.numbers[site]}" if self.numbers[site] != ABSENT else "gap"
+        return f"{self.letters[site]}{self.numbers[site]}" if self.numbers[site] != GAP_NUMBER else "gap"
 
 
 def read_reference(sequences: Sequences, wanted: str, alphabet: str, first: int | None) -> Reference:
@@ -81,7 +81,11 @@ def _found(file: TextFile, wanted: str, alphabet: str) -> tuple[Entry, Conventio
                 names.append(shown(entry.name))
     if numbered is not None:
         return numbered, convention
-    there = f"the records are called {listed(names, LISTED)}" if names else "its sequences have numbers only, from 1"
+    there = (
+        f"the records are called {listed(names, N_LISTED_NAMES)}"
+        if names
+        else "its sequences have numbers only, from 1"
+    )
     raise DataError(file.path, f"has no sequence {shown(wanted)} (--reference); {there}")
 
 
@@ -95,7 +99,7 @@ def _columns(letters: str, convention: Convention, first: int) -> tuple[NDArray[
     for letter in letters:
         gap = letter.encode("latin-1", "replace").translate(GAPS) == b"-"
         if convention.sites(letter):
-            numbers.append(ABSENT if gap else number)
+            numbers.append(GAP_NUMBER if gap else number)
             found.append("-" if gap else letter if convention.custom is not None else letter.upper())
         number += not gap
     return np.array(numbers, np.int64), found

@@ -10,7 +10,7 @@ from figures.analyse.wording import WIDTH, counted, listed, paragraphs
 from figures.core.render import render
 
 HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
-LISTED = 10
+N_LISTED_PAIRS = 10
 FEW = 3  # sequences for each unknown of a pair, above which indirect pairs were told from direct ones
 SCORE = "The score of a pair is the Frobenius norm of its couplings after the average-product correction (APC)."
 DEPENDENCE = (
@@ -173,7 +173,7 @@ def _strongest(analysis: SequenceAnalysis) -> list[str]:
     if not analysis.pairs:
         apart = "" if analysis.min_separation == 1 else f" that vary are at least {analysis.min_separation} sites apart"
         return [f"No two columns{apart or ' vary'}: there is nothing to rank."]
-    shown = analysis.pairs[: min(LISTED, analysis.evidence.count or LISTED)]
+    shown = analysis.pairs[: min(N_LISTED_PAIRS, analysis.evidence.count or N_LISTED_PAIRS)]
     top = ", ".join(_named(analysis, p) for p in shown)
     reached = "dependences" if analysis.evidence.is_short else "scores"
     what = "strongest interactions" if analysis.is_evidence else f"highest {reached}, which noise reaches too"
@@ -201,5 +201,5 @@ def _left_out(analysis: SequenceAnalysis, least: float) -> list[str]:
     return [
         f"Left out of this list {be} {counted(len(left), 'pair')} of sites nearer than {analysis.min_separation} that "
         f"{verb} {'more' if analysis.evidence.is_short else 'higher'} than the weakest one listed: "
-        f"{listed([analysis.label(pair) for pair in left], LISTED)}."
+        f"{listed([analysis.label(pair) for pair in left], N_LISTED_PAIRS)}."
     ]

@@ -11,8 +11,10 @@ from scipy.special import softmax
 from theory.core.arrays import Array
 
 # A site of a fold, a stem or a chain touches some six others: from 25 sites on fewer than a quarter of all pairs do.
-SHORT = 24  # sites
-FEW = 2.0  # sequences that are added to the number of those with a letter, so that two rare ones that meet are no proof
+SHORT_SITES = 24  # sites
+PSEUDO_COUNT = (
+    2.0  # sequences that are added to the number of those with a letter, so that two rare ones that meet are no proof
+)
 SPENT = 0.5  # share of the sequences that the regression on the other sites may use up
 PASSES = 4  # of the regression where sequences with gaps are left out: each leaves the share of these
 SIGNS = 19  # as many as there are permutations
@@ -172,7 +174,7 @@ def _standardized(first: Array, second: Array, weights: Array, signs: Array | No
 
 
 def _whitened(remainder: Array, weights: Array) -> tuple[Array, Array]:
-    """Return r (S + FEW)^(-1/2) with S = sum w r r' in its own axes, (M, C), and the eigenvalues of S/(S + FEW)."""
+    """Return r (S + c)^(-1/2), S = sum w r r' in its axes, (M, C), and S/(S + c)'s eigenvalues, c = PSEUDO_COUNT."""
     values, vectors = np.linalg.eigh(remainder.T @ (weights[:, None] * remainder))
     values = np.maximum(values, 0.0)
-    return remainder @ vectors / np.sqrt(values + FEW), values / (values + FEW)
+    return remainder @ vectors / np.sqrt(values + PSEUDO_COUNT), values / (values + PSEUDO_COUNT)

@@ -12,7 +12,7 @@ from theory.core.arrays import Array
 
 Clusters = NDArray[np.int64]
 
-MANY = 50_000  # sequences: comparing all pairs takes minutes, and is left out unless asked for
+MAX_COMPARED_SEQUENCES = 50_000  # sequences: comparing all pairs takes minutes, and is left out unless asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +45,14 @@ def reweighted(
     M = len(states)
     if wanted is False:
         return _equal(M, "every sequence counts as one, and those held out may resemble some that are fitted")
-    if M > MANY:
+    if M > MAX_COMPARED_SEQUENCES:
         time = duration(comparison_seconds(states, n_threads=n_threads))
         if wanted is None:
             note = f"every sequence counts as one: comparing {M} with each other would take {time} (--reweight does it)"
             say(note)
             return _equal(M, note)
         say(f"comparing {M} sequences with each other: about {time}")
-    found = similarity(states, identity, n_threads=n_threads, progress=progress if M > MANY else None)
+    found = similarity(states, identity, n_threads=n_threads, progress=progress if M > MAX_COMPARED_SEQUENCES else None)
     return Reweighting(found.weights, found.clusters, identity)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
-from figures.analyse.sequences.reference import ABSENT
+from figures.analyse.sequences.reference import GAP_NUMBER
 from figures.core import Row, row
 from simulate.core import Estimate
 from theory.core.arrays import Array
@@ -80,7 +80,7 @@ def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
     if analysis.reference is not None:
         for name, sites in (("i", [pair.i for pair in pairs]), ("j", [pair.j for pair in pairs])):
             numbers = pd.Series(analysis.reference.numbers[sites], dtype="Int64")
-            columns[f"residue_{name}"] = numbers.where(numbers != ABSENT)
+            columns[f"residue_{name}"] = numbers.where(numbers != GAP_NUMBER)
             columns[f"A_{name}"] = [analysis.reference.letters[site] for site in sites]
     return pd.DataFrame(
         {

@@ -12,7 +12,7 @@ from figures.analyse.sequences.independent_sites import (
     penalized_log_frequencies,
     varying_sites,
 )
-from figures.analyse.sequences.residuals import SHORT, dependence_by_chance, residual_dependence
+from figures.analyse.sequences.residuals import SHORT_SITES, dependence_by_chance, residual_dependence
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate, stream
 from simulate.potts import pseudo_likelihood, sequence_weights
@@ -140,13 +140,13 @@ def pair_scores(states: States, weights: Array, gap: int | None, settings: Setti
 
 
 def _dependence(fit: Any, states: States, weights: Array, gap: int | None, n_sites: int) -> Array:
-    if n_sites > SHORT:
+    if n_sites > SHORT_SITES:
         return np.zeros((states.shape[1],) * 2)
     return residual_dependence(fit.couplings, fit.fields, states, weights, gap)
 
 
 def _by_chance(fit: Any, states: States, weights: Array, gap: int | None, n_sites: int, seed: int) -> Array:
-    if n_sites > SHORT:
+    if n_sites > SHORT_SITES:
         return np.zeros((states.shape[1],) * 2)
     rng = stream(seed, "signs of products")
     return dependence_by_chance(fit.couplings, fit.fields, states, weights, gap, rng)

@@ -17,7 +17,9 @@ from theory.models.potts import centered
 # optimum is -2 field_l2 h with h = log P near -10. The last of these suffices for a start where penalties are strong.
 PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the first in units of field_l2
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
-LEAST = 1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
+MIN_VARIANCE_SHARE = (
+    1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
+)
 PENALTY = Within(0.0, 1e30, closed=(True, False))  # beyond it gradients would overflow in single precision
 Penalty = Annotated[float, PENALTY]
 FIRST_STEP = 0.1  # share of the first step that the curvatures of single couplings allow: many of them act together
@@ -37,8 +39,8 @@ class Curvatures(ABC):
         self._of_predictions = self._alone
 
     def update(self, variances: Array) -> None:
-        """Take over the variances (G, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
-        self._of_predictions = np.maximum(variances, LEAST * self._alone)
+        """Take over the variances (G, C) of predictions; a share of those without couplings keeps steps finite."""
+        self._of_predictions = np.maximum(variances, MIN_VARIANCE_SHARE * self._alone)
 
     @abstractmethod
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:

@@ -11,7 +11,7 @@ from simulate.potts.inference.factored_fit import FactoredFit
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.factored_start import Start, balanced, factored_start
 from simulate.potts.inference.sequences import Sequences
-from simulate.potts.inference.support import WEAK, WEAK_ITERATIONS, WEAK_TOL, drift, still_growing
+from simulate.potts.inference.support import WEAK_ITERATIONS, WEAK_PENALTIES, WEAK_TOL, drift, still_growing
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -21,7 +21,7 @@ from theory.models.potts import centered
 
 __all__ = ["FactoredFit", "factored_attention"]
 
-MOST_RESTARTS = 10_000
+MAX_RESTARTS = 10_000
 PRIOR = 0.01  # default penalty, in units of the loss of one sample
 HISTORY = 20  # pairs of differences that shape a step of L-BFGS
 ROUNDS = 3  # L-BFGS starts at most so often: its history and its units may grow stale where the minimum is flat
@@ -73,7 +73,7 @@ def factored_attention(
     penalties = _penalty("l2", l2, data), _penalty("field_l2", field_l2, data)
     problem = _Problem(data, fields, *penalties, n_threads)
     rng = np.random.default_rng(seed)
-    n_random = checks.between("restarts", restarts, 0, MOST_RESTARTS, closed=(True, True))
+    n_random = checks.between("restarts", restarts, 0, MAX_RESTARTS, closed=(True, True))
     kinds = [start] + ["random"] * int(n_random)
     found = [_minimized(problem, factored_start(kind, states, data, rng), max_iter, tol) for kind in kinds]
     best = min(found, key=lambda fit: fit.objective)
@@ -212,7 +212,7 @@ def _descended(problem: _Problem, x: Array, max_iter: int, tol: float) -> tuple[
 def _without_drift(problem: _Problem, fit: FactoredFit, data: Sequences) -> FactoredFit:
     """Return the fit, as not converged where log odds of the data grow from a small penalty to a smaller one."""
     found = [fit]
-    for share in WEAK:
+    for share in WEAK_PENALTIES:
         problem.l2 = problem.field_l2 = share * float(np.sum(data.weights**2))
         start = found[-1].site_couplings, found[-1].color_couplings, found[-1].fields
         found.append(_minimized(problem, start, WEAK_ITERATIONS, WEAK_TOL))

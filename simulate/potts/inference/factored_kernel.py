@@ -13,7 +13,7 @@ from theory.models.potts.batches import blocks
 
 ENTRIES = 32768  # number of entries of the logits of a block of samples, so that they stay in the cache
 BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
-LEAST = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
+MIN_BLOCK_SAMPLES = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class FactoredObjective:
         np.fill_diagonal(transposed, 0.0)
         # Copies are made because the kernel would be compiled once more for a read-only array.
         arguments = transposed, np.array(V, order="C"), np.array(h.T, order="C")
-        parts = blocks(len(self.states), 1, most=max(LEAST, -(-len(self.states) // BLOCKS)))
+        parts = blocks(len(self.states), 1, most=max(MIN_BLOCK_SAMPLES, -(-len(self.states) // BLOCKS)))
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)

@@ -12,8 +12,8 @@ from simulate.potts.inference.memory import refuse_too_large
 from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import (
-    WEAK,
     WEAK_ITERATIONS,
+    WEAK_PENALTIES,
     WEAK_TOL,
     drift,
     require_finite_optimum,
@@ -116,7 +116,7 @@ def pseudo_likelihood(
         n_samples=data.n_samples,
     )
     if options.l2 == 0 and fit.converged:
-        strengths = (share * float(np.sum(data.weights**2)) for share in WEAK)
+        strengths = (share * float(np.sum(data.weights**2)) for share in WEAK_PENALTIES)
         limited = replace(options, tol=WEAK_TOL, max_iter=WEAK_ITERATIONS)
         weak, weaker = (fitted(data, replace(limited, l2=k, field_l2=k))[0] for k in strengths)
         counted = data.columns.T[data.weights > 0]

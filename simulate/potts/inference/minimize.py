@@ -18,7 +18,7 @@ HISTORY = 4  # pairs of differences that are kept, in single precision since the
 OVERSHOOT = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
 SHORTENINGS = 30  # most shortenings of a step, before the search gives up
 SMALLEST_GRADIENT = 1e-3  # least reference: independent sites start at the optimum, with a gradient of rounding
-PIECE = 2**15  # numbers that are worked on at a time, so that no copies of whole vectors are made
+CHUNK_NUMBERS = 2**15  # numbers that are worked on at a time, so that no copies of whole vectors are made
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +88,13 @@ def minimize(
 
 def dot(a: Vector, b: Vector) -> float:
     """Return the inner product, summed in double precision over pieces."""
-    if len(a) <= PIECE:
+    if len(a) <= CHUNK_NUMBERS:
         return float(a @ b)
-    return sum(float(a[piece] @ b[piece]) for piece in blocks(len(a), 1, most=PIECE))
+    return sum(float(a[piece] @ b[piece]) for piece in blocks(len(a), 1, most=CHUNK_NUMBERS))
 
 
 def _add(x: Vector, factor: float, y: Vector) -> None:
-    for piece in blocks(len(x), 1, most=PIECE):
+    for piece in blocks(len(x), 1, most=CHUNK_NUMBERS):
         x[piece] += factor * y[piece]
 
 

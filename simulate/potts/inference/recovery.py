@@ -10,7 +10,7 @@ from theory.core.arrays import Array
 from theory.models import PottsModel
 from theory.models.potts import identifiable_colors, zero_sum_blocks
 
-LARGEST = 1e30  # size of couplings; products of squares of two, divided by those of two others, stay finite
+MAX_COUPLING = 1e30  # size of couplings; products of squares of two, divided by those of two others, stay finite
 
 
 @checked
@@ -80,8 +80,8 @@ def _learned(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
 
 
 def _limited(name: str, values: Array) -> Array:
-    if abs(values).max() > LARGEST:
-        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {abs(values).max():g}")
+    if abs(values).max() > MAX_COUPLING:
+        raise ValueError(f"{name} must be at most {MAX_COUPLING:g} in size, got {abs(values).max():g}")
     return values
 
 
@@ -89,6 +89,8 @@ def _sizes(J: Array, U: Array) -> tuple[float, float]:
     for each in (abs(J).max(), abs(U).max()):
         if each == 0:
             raise ValueError("model must have couplings and beta > 0: an error relative to zero couplings is undefined")
-        if not 1 / LARGEST <= each <= LARGEST:
-            raise ValueError(f"model must have couplings from {1 / LARGEST:g} to {LARGEST:g} in size, got {each:g}")
+        if not 1 / MAX_COUPLING <= each <= MAX_COUPLING:
+            raise ValueError(
+                f"model must have couplings from {1 / MAX_COUPLING:g} to {MAX_COUPLING:g} in size, got {each:g}"
+            )
     return float(np.sum(J**2)), float(np.sum(U**2))

@@ -8,7 +8,7 @@ from numba.extending import intrinsic
 
 from simulate.core.kernels import cached_njit
 
-TILE = 512  # sequences compared with one at a time: their words stay in the first-level cache
+TILE_SEQUENCES = 512  # sequences compared with one at a time: their words stay in the first-level cache
 
 
 @intrinsic
@@ -31,11 +31,11 @@ def count_similar(planes: Any, start: Any, stop: Any, limit: Any, counts: Any, p
     linked sequences; every parent is smaller than its child.
     """
     words, _, M = planes.shape
-    different = np.empty(TILE, np.uint64)
-    distance = np.empty(TILE, np.uint64)
+    different = np.empty(TILE_SEQUENCES, np.uint64)
+    distance = np.empty(TILE_SEQUENCES, np.uint64)
     for i in range(start, stop):
-        for first in range(i + 1, M, TILE):
-            size = min(TILE, M - first)
+        for first in range(i + 1, M, TILE_SEQUENCES):
+            size = min(TILE_SEQUENCES, M - first)
             tile = distance[:size]
             tile[:] = 0
             for w in range(words):

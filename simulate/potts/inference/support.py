@@ -11,8 +11,10 @@ from theory.models.potts.batches import blocks
 
 Conditionals = Callable[[Any], Any]  # states (M, L) -> log P(s_i = a | rest) (M, L, C)
 
-WEAK = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
-DRIFT = 0.7  # growth of log odds: log(20) = 3 and more where some are certain, some hundredths at a finite optimum
+WEAK_PENALTIES = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
+DIVERGING_GROWTH = (
+    0.7  # growth of log odds: log(20) = 3 and more where some are certain, some hundredths at a finite optimum
+)
 WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # tolerance and limit of the fits with these penalties
 COLORS = 32  # numbers counted for each site when samples are taken in blocks: a bound for usual alphabets
 
@@ -62,10 +64,11 @@ def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
 
 def still_growing(growth: float) -> str:
     """Return the reason why a fit with this growth of its log odds is no minimum, or '' if it is one."""
-    if growth < DRIFT:
+    if growth < DIVERGING_GROWTH:
         return ""
+    ratio = WEAK_PENALTIES[0] / WEAK_PENALTIES[1]
     return (
-        f"log odds of the data grow by {growth:.2g} as a small l2 falls {WEAK[0] / WEAK[1]:.0f} times: with l2 = 0 "
+        f"log odds of the data grow by {growth:.2g} as a small l2 falls {ratio:.0f} times: with l2 = 0 "
         "colors that can be predicted with certainty leave no finite optimum; use l2 > 0"
     )
 

@@ -14,7 +14,7 @@ from theory.core.arrays import Array
 from theory.models import Potts
 
 States = NDArray[np.int16]
-MOST_COLORS = np.iinfo(np.int16).max
+MAX_COLORS = np.iinfo(np.int16).max
 
 
 class IndependentChains(ABC):
@@ -38,8 +38,8 @@ class IndependentChains(ABC):
     ) -> None:
         self.n_chains = checks.count("n_chains", n_chains)
         self.n_sites, self.n_colors, self.metropolis = model.n_sites, model.n_colors, metropolis
-        if self.n_colors > MOST_COLORS:
-            raise ValueError(f"n_colors must be at most {MOST_COLORS}, got {self.n_colors}")
+        if self.n_colors > MAX_COLORS:
+            raise ValueError(f"n_colors must be at most {MAX_COLORS}, got {self.n_colors}")
         self.n_threads = checks.count("n_threads", n_threads)
         checks.fits_in_memory(
             f"{self.n_chains} chains of {self.n_sites} sites", 3.0 * self.n_chains * (self.n_sites + 1)

@@ -16,7 +16,7 @@ from simulate.core.kernels import cached_njit
 Array = NDArray[Any]
 
 # At a larger beta exp(-beta) is far below the 2^-53 of a random number, and only overflow could change a draw.
-LARGEST_BETA = 150.0
+MAX_BETA = 150.0
 TO_UNIT = 2.0**-53
 FEWEST, BLOCK = 8, 64  # chains abreast: fewer do not fill vector units, and the states of more not the cache
 
@@ -39,7 +39,7 @@ def lattice_sweeps(
     """
     order, step = _order(rows, columns), np.empty(4)
     for chain in range(first, last):
-        beta = min(betas[chain], LARGEST_BETA)
+        beta = min(betas[chain], MAX_BETA)
         for m in range(4):
             step[m] = np.exp(beta * m) * np.expm1(beta)
         s0, s1 = generators[chain]
@@ -89,7 +89,7 @@ def lattice_block_sweeps(
         s, step, drawn = np.empty((n_sites, size)), np.empty((4, size)), np.empty(size)
         words = np.empty((2, size), np.uint64)
         for k in range(size):
-            beta = min(betas[start + k], LARGEST_BETA)
+            beta = min(betas[start + k], MAX_BETA)
             for m in range(4):
                 step[m, k] = np.exp(beta * m) * np.expm1(beta)
             words[0, k], words[1, k] = generators[start + k, 0], generators[start + k, 1]

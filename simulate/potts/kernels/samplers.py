@@ -23,8 +23,8 @@ from theory.models import DensePottsModel, ManyBodyPottsModel, PottsModel, Squar
 
 Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas, keys, states, accepted, in blocks
 
-LARGEST = 1e30  # bound on logits, far below the overflow of single precision at 3e38
-SMALLEST = 16  # chains in a block: with fewer, loops over them would not fill vector units
+MAX_LOGIT = 1e30  # bound on logits, far below the overflow of single precision at 3e38
+MIN_BLOCK_CHAINS = 16  # chains in a block: with fewer, loops over them would not fill vector units
 LANES = 8  # numbers in single precision of a vector unit
 CACHED = 2**17  # numbers that fit into the second cache
 
@@ -61,9 +61,10 @@ class BlockChains(IndependentChains):
 
     def _check_size(self, largest: float) -> None:
         """Raise ValueError where sums in single precision would overflow; `largest` bounds the logits of a site."""
-        if largest * max(1.0, self.betas.max()) > LARGEST:
+        if largest * max(1.0, self.betas.max()) > MAX_LOGIT:
             raise ValueError(
-                f"couplings and fields of a site must add up to less than {LARGEST:g}, also times beta, got {largest:g}"
+                f"couplings and fields of a site must add up to less than {MAX_LOGIT:g}, also times beta, "
+                f"got {largest:g}"
             )
 
     def _state_blocks(self) -> NDArray[np.int16]:
@@ -75,11 +76,13 @@ class BlockChains(IndependentChains):
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain.
 
-        There is a block for every thread, unless it would have fewer than `SMALLEST` chains.
+        There is a block for every thread, unless it would have fewer than `MIN_BLOCK_CHAINS` chains.
         """
-        count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // SMALLEST)))
+        count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // MIN_BLOCK_CHAINS)))
         size = -(-self.n_chains // count)
-        if size > SMALLEST:  # whole vector units: at most seven chains more in each block, and so maybe fewer blocks
+        if (
+            size > MIN_BLOCK_CHAINS
+        ):  # whole vector units: at most seven chains more in each block, and so maybe fewer blocks
             size += -size % LANES
             count = -(-self.n_chains // size)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
@@ -127,7 +130,7 @@ class ProductChains(BlockChains):
         self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields
         filled = np.pad(U, ((0, -len(U) % 4), (0, -len(U) % 8))).astype(np.float32)
         self._arrays = self._exact[0].astype(np.float32), filled, model.fields.astype(np.float32)
-        self.block = min(self.block, max(SMALLEST, CACHED // (len(filled) * model.n_sites)))
+        self.block = min(self.block, max(MIN_BLOCK_CHAINS, CACHED // (len(filled) * model.n_sites)))
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
         abreast = self.n_colors <= self.few_colors and self.n_chains >= self.many_chains

@@ -14,7 +14,7 @@ from simulate.potts.kernels.compiled import compiled
 from simulate.potts.kernels.eight import add_eight
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-LOWEST = np.float32(-87.0)  # exp of less underflows in single precision
+MIN_EXPONENT = np.float32(-87.0)  # exp of less underflows in single precision
 
 
 @compiled
@@ -223,14 +223,14 @@ def _update(
 
 @compiled
 def _exponents(logits: Any, betas: Any, weights: Any) -> None:
-    """Set weights[a, c] = beta_c (logits[a, c] - their maximum over a), and at least `LOWEST`."""
+    """Set weights[a, c] = beta_c (logits[a, c] - their maximum over a), and at least `MIN_EXPONENT`."""
     top = logits[0].copy()
     for a in range(1, len(logits)):
         for c in range(len(betas)):
             top[c] = max(top[c], logits[a, c])
     for a in range(len(logits)):
         for c in range(len(betas)):
-            weights[a, c] = max(np.float32(betas[c] * (logits[a, c] - top[c])), LOWEST)
+            weights[a, c] = max(np.float32(betas[c] * (logits[a, c] - top[c])), MIN_EXPONENT)
 
 
 @compiled

@@ -15,7 +15,7 @@ from theory.glm.solver import solve
 from theory.models.glm import GaussianMixture
 
 WIDTH = 1e-4  # of the interval of log lam in which the minimum lies
-SCANNED = 2 / math.log(10)  # ridges, for each unit of log lam
+RIDGES_PER_LOG_UNIT = 2 / math.log(10)  # ridges, for each unit of log lam
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +56,7 @@ def optimal_ridge(
 
     ends = (math.log(low), math.log(high))
     found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": WIDTH})
-    scan = np.linspace(*ends, 2 + math.ceil(SCANNED * (ends[1] - ends[0])))
+    scan = np.linspace(*ends, 2 + math.ceil(RIDGES_PER_LOG_UNIT * (ends[1] - ends[0])))
     losses = [loss(float(log_lam)) for log_lam in scan]
     k = int(np.argmin(losses))
     near = (float(scan[max(k - 1, 0)]), float(scan[min(k + 1, len(scan) - 1)]))

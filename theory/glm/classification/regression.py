@@ -10,7 +10,7 @@ from theory.models import MaskedRidge
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 
-RESOLVED = 1e-13  # eigenvalues below this share of the largest are rounding
+EIGENVALUE_RESOLUTION = 1e-13  # eigenvalues below this share of the largest are rounding
 
 
 @checked
@@ -31,7 +31,7 @@ def masked_regression_problem(model: MaskedRidge, coordinate: NonNegativeCount =
         raise ValueError(f"coordinate must lie in 0..{d - 1}, got {coordinate!r}")
     matrix, others = model.covariance.matrix, np.delete(np.arange(d), k)
     values, basis = np.linalg.eigh(matrix[np.ix_(others, others)])
-    resolved = values > RESOLVED * values[-1]
+    resolved = values > EIGENVALUE_RESOLUTION * values[-1]
     om = np.where(resolved, values, 0.0)
     gram = np.where(resolved, (basis.T @ matrix[others, k]) ** 2, 0.0)
     explained = math.fsum(gram[resolved] / om[resolved])

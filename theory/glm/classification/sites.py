@@ -28,9 +28,9 @@ from theory.glm.multiclass.channel import contrasts
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
 from theory.models.glm.modes import covariance_matrix
 
-MOST_NODES = 100_000
+MAX_NODES = 100_000
 NODES = 200  # of the semicircle law
-LEAST = 1e-12  # of a probability: a color that does not occur is no class
+MIN_PROBABILITY = 1e-12  # of a probability: a color that does not occur is no class
 
 
 @checked
@@ -102,7 +102,7 @@ def masked_color(
     if t.shape != (c.shape[1],):
         raise ValueError(f"label_mean must have shape ({c.shape[1]},), as the columns of cross, got {t.shape}")
     shares = 1 / len(H) + H @ t
-    if shares.min() < LEAST:
+    if shares.min() < MIN_PROBABILITY:
         raise ValueError(f"label_mean must give every color a positive probability, got {shares.tolist()}")
     shifts = (c @ H.T / shares).T
     return MulticlassMixture(
@@ -134,8 +134,8 @@ def spin_glass_site(
     mu.Omega^-1.mu = beta^2. The semicircle by its Gauss rule with `nodes` nodes.
     """
     b = beta
-    if not 2 <= nodes <= MOST_NODES:
-        raise ValueError(f"nodes must lie in 2..{MOST_NODES}, got {nodes}")
+    if not 2 <= nodes <= MAX_NODES:
+        raise ValueError(f"nodes must lie in 2..{MAX_NODES}, got {nodes}")
     angle = np.arange(1, nodes + 1) * np.pi / (nodes + 1)
     weights = 2 / (nodes + 1) * np.sin(angle) ** 2
     om = 1 / (1 + b**2 - 2 * b * np.cos(angle))

@@ -12,8 +12,8 @@ from theory.core.ranges import AtLeast, NonNegative, Within
 from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
 
-MOST_NEIGHBORS = 10_000
-COLDEST = 18.0  # beyond it 1 - tanh(beta)^2 is zero in double precision
+MAX_NEIGHBORS = 10_000
+MAX_BETA = 18.0  # beyond it 1 - tanh(beta)^2 is zero in double precision
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class TreeFloors(Result):
 
 
 @checked
-def star_floors(n_neighbors: Annotated[int, AtLeast(0, most=MOST_NEIGHBORS)], beta: NonNegative) -> TreeFloors:
+def star_floors(n_neighbors: Annotated[int, AtLeast(0, most=MAX_NEIGHBORS)], beta: NonNegative) -> TreeFloors:
     """Compute the floors of a spin with k = `n_neighbors` neighbors x on a tree without fields, with couplings J = +-1.
 
     Only its neighbors tell of a spin y. Given y they are independent, and J x = y with probability (1 + t)/2,
@@ -33,7 +33,7 @@ def star_floors(n_neighbors: Annotated[int, AtLeast(0, most=MOST_NEIGHBORS)], be
     that mu.Omega^-1.mu = k t^2/(1 - t^2).
     """
     k, b = n_neighbors, beta
-    if b > COLDEST:  # the neighbors tell the spin
+    if b > MAX_BETA:  # the neighbors tell the spin
         return TreeFloors(0.0 if k else math.log(2), 0.0 if k else math.log(2))
     t, up = math.tanh(b), np.arange(k + 1)
     log_count = gammaln(k + 1) - gammaln(up + 1) - gammaln(k - up + 1)
@@ -46,7 +46,7 @@ def star_floors(n_neighbors: Annotated[int, AtLeast(0, most=MOST_NEIGHBORS)], be
 
 
 @checked
-def random_graph_floors(mean_degree: Annotated[float, Within(0.0, MOST_NEIGHBORS / 2)], beta: float) -> TreeFloors:
+def random_graph_floors(mean_degree: Annotated[float, Within(0.0, MAX_NEIGHBORS / 2)], beta: float) -> TreeFloors:
     """Average the floors over the Poisson degrees of a large random graph, a tree around almost every site.
 
     The paramagnet is mean_degree tanh(beta)^2 < 1 for couplings of random sign. The relative gap true/mixture - 1 falls

@@ -11,7 +11,7 @@ from theory.numerics.search import Found
 
 POLISH = 40  # steps from a point that is nearly solved
 RANGE = 100.0  # of the logarithms of V and q
-LEAST = 1e-300  # an eigenvalue at or below it has no logarithm
+MIN_EIGENVALUE = 1e-300  # an eigenvalue at or below it has no logarithm
 MOST_WORK = 2000  # evaluations of the objective of one sample for each node and class: about 1 s for three classes
 
 
@@ -43,7 +43,7 @@ class Logarithmic(Counted):
         scale = self._scale(q)
         if self.exchangeable:
             basis, D = self.classes.basis, self.classes.D
-            sizes = [np.log(max(float(np.trace(matrix)) / D, LEAST)) for matrix in (V[0], q[0])]
+            sizes = [np.log(max(float(np.trace(matrix)) / D, MIN_EIGENVALUE)) for matrix in (V[0], q[0])]
             return np.array([*sizes, np.arcsinh(float(np.sum(r * basis)) / D / scale)])
         logarithms = [_of_eigenvalues(np.log, matrix)[self.rows, self.columns] for matrix in (*V, *q)]
         return np.concatenate((*logarithms, np.arcsinh(np.concatenate((r.ravel(), b)) / scale)))
@@ -95,5 +95,5 @@ def _of_eigenvalues(function: Callable[[Array], Array], matrix: Array) -> Array:
     """Return a function of a symmetric matrix, applied to its eigenvalues."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     if function is np.log:
-        values = np.maximum(values, LEAST)
+        values = np.maximum(values, MIN_EIGENVALUE)
     return np.asarray((vectors * function(values)) @ vectors.T)

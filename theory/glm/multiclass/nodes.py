@@ -18,8 +18,8 @@ Rule = Literal["product", "sparse grid", "Sobol"]
 PER_AXIS = {1: 200, 2: 64, 3: 28}  # nodes of Gauss-Hermite products in few dimensions
 POINTS, PILOT_POINTS = 2**14, 2**11  # scrambled Sobol points
 MOST_SPARSE = 12_000  # nodes of a sparse grid
-MOST_LEVEL = 7
-CUT = 1e-18  # weights of products that are left out
+MAX_LEVEL = 7
+MIN_WEIGHT = 1e-18  # weights of products that are left out
 
 
 @cache
@@ -47,10 +47,10 @@ def pilot_nodes(dimension: int) -> tuple[Array, Array]:
 def sparse_level(dimension: int) -> int:
     """Return the level of the largest sparse grid of at most `MOST_SPARSE` nodes."""
     # A node of level i in one dimension is one of 2 i that are not the center, which all levels share.
-    counts, one = np.zeros(MOST_LEVEL + 1), np.array([1, *range(2, 2 * MOST_LEVEL + 1, 2)], float)
+    counts, one = np.zeros(MAX_LEVEL + 1), np.array([1, *range(2, 2 * MAX_LEVEL + 1, 2)], float)
     counts[0] = 1
     for _ in range(dimension):
-        counts = np.convolve(counts, one)[: MOST_LEVEL + 1]
+        counts = np.convolve(counts, one)[: MAX_LEVEL + 1]
     return int(np.searchsorted(np.cumsum(counts), MOST_SPARSE, side="right")) - 1
 
 
@@ -59,7 +59,7 @@ def _product(dimension: int, per_axis: int) -> tuple[Array, Array]:
     grid = np.stack(np.meshgrid(*[z] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
     product = np.prod(np.stack(np.meshgrid(*[weights] * dimension, indexing="ij"), axis=-1), axis=-1).ravel()
     product = product / math.sqrt(2 * math.pi) ** dimension
-    kept = product > CUT
+    kept = product > MIN_WEIGHT
     return grid[kept], product[kept] / product[kept].sum()
 
 

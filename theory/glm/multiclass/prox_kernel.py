@@ -12,7 +12,7 @@ import numpy as np
 from theory.core.kernels import cached_njit
 
 NEWTON_STEPS = 200
-HALVINGS = 40
+MAX_HALVINGS = 40
 DECREMENT = 1e-26  # of the convex objective: twice what another Newton step would gain, the square of its length
 
 
@@ -94,7 +94,7 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
         if not decrement >= DECREMENT:
             break
         scale = 1.0
-        for _ in range(HALVINGS):
+        for _ in range(MAX_HALVINGS):
             for i in range(D):
                 new[i] = x[i] - scale * step[i]
             value = _objective(new, h, inverse, label, p)

@@ -12,9 +12,11 @@ from theory.glm.multiclass.nodes import Rule, gaussian_nodes
 from theory.numerics.steps import relative_gap
 
 SMOOTH = 1e-8  # change from one level to the next at which a sparse grid needs no comparison
-CLEARLY = 0.5  # of the spread of Sobol points, which is at least a few times smaller than this change at kinks
+CLEAR_SPREAD_SHARE = (
+    0.5  # of the spread of Sobol points, which is at least a few times smaller than this change at kinks
+)
 ROUNDING = 1e-11  # a change below this is not followed up
-SETTLED = 0.05  # residual at the end, relative to the one at the start
+SETTLED_RESIDUAL_SHARE = 0.05  # residual at the end, relative to the one at the start
 
 
 def best_rule(classes: Classes, x: Array) -> Rule:
@@ -27,7 +29,7 @@ def best_rule(classes: Classes, x: Array) -> Rule:
     sparse = _change(classes, x, "sparse grid")
     if not np.isfinite(sparse):
         return "Sobol"
-    return "sparse grid" if sparse <= SMOOTH or sparse < CLEARLY * _change(classes, x, "Sobol") else "Sobol"
+    return "sparse grid" if sparse <= SMOOTH or sparse < CLEAR_SPREAD_SHARE * _change(classes, x, "Sobol") else "Sobol"
 
 
 def with_other_nodes(classes: Classes) -> Classes:
@@ -39,7 +41,7 @@ def solved_near(classes: Classes, x: Array) -> Array | None:
     """Return the solution of the equations near x, the solution with other nodes; None if none was found."""
     update = Logarithmic(classes)
     start = update.pack(x)
-    aim = max(SETTLED * relative_gap(update(start), start), ROUNDING)
+    aim = max(SETTLED_RESIDUAL_SHARE * relative_gap(update(start), start), ROUNDING)
     found, residual = polished(update, start, aim)
     return update.unpack(found) if residual <= aim else None
 

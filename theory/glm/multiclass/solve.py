@@ -23,10 +23,12 @@ from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
 
 PILOT_TOL = 1e-6  # of the search on few points: their quadrature is less accurate
-SHARP = 0.01  # of the tolerance, where that is not enough for V and q themselves
-AIM = 0.1  # of the tolerance, in the logarithmic coordinates of the search
+SHARP_TOLERANCE_SHARE = 0.01  # of the tolerance, where that is not enough for V and q themselves
+SEARCH_TOLERANCE_SHARE = 0.1  # of the tolerance, in the logarithmic coordinates of the search
 ADVICE = "raise max_iter, or take a less extreme alpha or lam"
-EXTREME = "softmax took too long: the means are too far apart, or alpha or lam too extreme; take less extreme ones"
+ADVICE_EXTREME = (
+    "softmax took too long: the means are too far apart, or alpha or lam too extreme; take less extreme ones"
+)
 
 
 @checked
@@ -57,7 +59,7 @@ def solve_multiclass(
     admissible = not residual <= tol or classes.admissible(x)
     solution = Solution.judged(x, residual, tol, evaluations, admissible=admissible)
     name = f"saddle point of {model.n_classes} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}"
-    advice = EXTREME if is_exhausted(classes) else ADVICE
+    advice = ADVICE_EXTREME if is_exhausted(classes) else ADVICE
     point = observables(classes, verified(solution, name, check, advice))
     return require_stable(point, point.replicon, name, tol, check)
 
@@ -77,9 +79,9 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     rule = best_rule(pilot, x)
     classes = Classes(model, basis, gaussian_nodes(D, rule), rule)
     update = Logarithmic(classes)
-    found, residual = polished(update, update.pack(x), AIM * tol)
+    found, residual = polished(update, update.pack(x), SEARCH_TOLERANCE_SHARE * tol)
     if residual > tol:
-        found, _ = search(update, found, tol, max_iter, AIM * tol)
+        found, _ = search(update, found, tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     return classes, _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
 
 
@@ -97,11 +99,11 @@ def _sharpened(update: Logarithmic, x: Array, tol: float) -> Array:
     with np.errstate(all="ignore"):
         y = update.pack(x)
         near = relative_gap(update(y), y) <= tol < relative_gap(update.classes.image(x), x)
-    return update.unpack(polished(update, y, SHARP * tol)[0]) if near else x
+    return update.unpack(polished(update, y, SHARP_TOLERANCE_SHARE * tol)[0]) if near else x
 
 
 def _attempts(update: Logarithmic, tol: float, max_iter: int) -> Iterator[Callable[[], Found]]:
-    yield lambda: search(update, update.pack(update.classes.start()), tol, max_iter, AIM * tol)
+    yield lambda: search(update, update.pack(update.classes.start()), tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     if update.evaluations < max_iter and ridges(update.classes.model):
         yield partial(_along_ridges, update, tol)
 
@@ -111,7 +113,9 @@ def _along_ridges(update: Logarithmic, tol: float) -> Found:
 
     def at(model: MulticlassMixture, guess: Array | None) -> Found:
         step = Logarithmic(Classes(model, classes.basis, classes.nodes, classes.rule, classes.progress))
-        found = search(step, step.pack(step.classes.start()) if guess is None else guess, tol, 200, AIM * tol)
+        found = search(
+            step, step.pack(step.classes.start()) if guess is None else guess, tol, 200, SEARCH_TOLERANCE_SHARE * tol
+        )
         update.evaluations += step.evaluations
         return found
 

@@ -16,8 +16,10 @@ from theory.models.covariance import set_checked
 
 ROUNDING = 1e-9  # by which sums, means and variances may miss their values; the record removes what it finds
 LARGEST_ATOM = 25.0  # Hermite polynomials there are of order exp(25^2/4) = 1e68, and their squares still fit
-MOST_ATOMS = 20
-CANCELED = 1e-13  # a moment this small relative to the mean of its absolute terms is rounding, and counts as zero
+MAX_ATOMS = 20
+ROUNDING_MOMENT = (
+    1e-13  # a moment this small relative to the mean of its absolute terms is rounding, and counts as zero
+)
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class AtomicLatent:
     def __post_init__(self) -> None:
         g = checks.finite_array("atoms", self.atoms, 1)
         p = checks.finite_array("probabilities", self.probabilities, 1)
-        if not 2 <= len(g) <= MOST_ATOMS:
-            raise ValueError(f"atoms must be 2 to {MOST_ATOMS} values, got {len(g)}")
+        if not 2 <= len(g) <= MAX_ATOMS:
+            raise ValueError(f"atoms must be 2 to {MAX_ATOMS} values, got {len(g)}")
         if abs(g).max() > LARGEST_ATOM:
             raise ValueError(f"atoms must lie in [-{LARGEST_ATOM:g}, {LARGEST_ATOM:g}], got {checks.shown(self.atoms)}")
         if len(np.unique(g)) < len(g):
@@ -107,7 +109,7 @@ def _normalized_moments(latent: AtomicLatent, order: int) -> Array:
     for k in range(order + 1):
         terms = p * now
         total = float(terms.sum())
-        moments[k] = 0.0 if abs(total) <= CANCELED * abs(terms).sum() else total
+        moments[k] = 0.0 if abs(total) <= ROUNDING_MOMENT * abs(terms).sum() else total
         before, now = now, (g * now - math.sqrt(k) * before) / math.sqrt(k + 1)
     moments[1:3] = 0.0  # mean zero and variance one are exact by definition
     moments.setflags(write=False)

@@ -13,7 +13,7 @@ from theory.models.cumulants.latent import AtomicLatent
 
 Prior = Literal["signs", "sphere"]
 LARGEST_BETA = 1e100  # squares of 1 + beta, and their products with those of the atoms, then do not overflow
-LARGEST_NORM = 1e100
+MAX_NORM = 1e100
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,6 @@ class SpikedCumulant(CheckedRecord):
         beyond 1e100.
         """
         d, R = self.size, checks.finite_array("squared_norms", squared_norms, 1)
-        if not (R.min() >= 0 and R.max() <= LARGEST_NORM):
-            raise ValueError(f"squared_norms must lie in [0, {LARGEST_NORM:g}], got {checks.shown(squared_norms)}")
+        if not (R.min() >= 0 and R.max() <= MAX_NORM):
+            raise ValueError(f"squared_norms must lie in [0, {MAX_NORM:g}], got {checks.shown(squared_norms)}")
         return float(np.sum(3 * R * R / (d * (d + 2.0)) - 6 * R / d + 3))

@@ -8,8 +8,8 @@ from theory.core.arguments import checked_fields
 from theory.core.ranges import PositiveShare, Within
 
 BinaryNeurons = Literal["sign", "tanh"]
-SMALLEST_BIAS_VARIANCE = 1e-300  # below it products with it are no normal numbers
-LARGEST_BIAS_VARIANCE = 1e6  # fields of this size saturate every neuron
+MIN_BIAS_VARIANCE = 1e-300  # below it products with it are no normal numbers
+MAX_BIAS_VARIANCE = 1e6  # fields of this size saturate every neuron
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +40,13 @@ class BinaryNetwork:
     """
 
     mean_variance: PositiveShare
-    bias_variance: Annotated[float, Within(0.0, LARGEST_BIAS_VARIANCE, closed=(True, True))]
+    bias_variance: Annotated[float, Within(0.0, MAX_BIAS_VARIANCE, closed=(True, True))]
     neurons: BinaryNeurons = "sign"
 
     def __post_init__(self) -> None:
         checked_fields(self)
         bias_variance = self.bias_variance
-        if 0 < bias_variance < SMALLEST_BIAS_VARIANCE:
+        if 0 < bias_variance < MIN_BIAS_VARIANCE:
             raise ValueError(
-                f"bias_variance must be zero or at least {SMALLEST_BIAS_VARIANCE:g}, got {checks.shown(bias_variance)}"
+                f"bias_variance must be zero or at least {MIN_BIAS_VARIANCE:g}, got {checks.shown(bias_variance)}"
             )

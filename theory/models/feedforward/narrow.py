@@ -15,7 +15,7 @@ from theory.core.ranges import Accepted, NonNegative, Positive
 ActivationName = Literal["erf", "sign", "relu", "quadratic"]
 Activation = ActivationName | Callable[[Array], Array]
 SMALLEST_NOISE = 1e-12  # below it the equations of a student that errs by so little lose their digits
-LARGEST_NOISE = 1e12
+MAX_NOISE = 1e12
 LARGEST_CONSTANT = 100.0  # over the change of an activation: the variance loses its digits beyond
 SMALLEST_CHANGE, LARGEST_CHANGE = 1e-100, 1e100  # change of an activation, so that no square overflows or vanishes
 
@@ -62,9 +62,9 @@ class NarrowNetwork:
 
     def __post_init__(self) -> None:
         checked_fields(self)
-        if 0 < self.noise < SMALLEST_NOISE or self.noise > LARGEST_NOISE:
+        if 0 < self.noise < SMALLEST_NOISE or self.noise > MAX_NOISE:
             raise ValueError(
-                f"noise must be zero or lie between {SMALLEST_NOISE:g} and {LARGEST_NOISE:g}, got {self.noise:g}"
+                f"noise must be zero or lie between {SMALLEST_NOISE:g} and {MAX_NOISE:g}, got {self.noise:g}"
             )
 
     @property

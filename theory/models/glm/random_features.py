@@ -16,7 +16,7 @@ from theory.models.covariance import set_checked
 from theory.models.glm.objective import LossOrName, SumObjective
 from theory.numerics.normal_panels import normal_panels, normal_rule
 
-VERIFIED = 1e-9  # largest difference of moments between 16 and 32 nodes a panel, relative to their size
+MOMENT_TOLERANCE = 1e-9  # largest difference of moments between 16 and 32 nodes a panel, relative to their size
 
 
 def _relu(z: Array) -> Array:
@@ -101,7 +101,7 @@ class RandomFeatures(SumObjective):
         fine, coarse = (_moments(self.function, edges, order) for order in (32, 16))
         size = float(np.linalg.norm(fine))
         gap = float(abs(fine - coarse).max())
-        if not gap <= VERIFIED * size:
+        if not gap <= MOMENT_TOLERANCE * size:
             raise ValueError(
                 f"activation must vary slowly enough for a quadrature, got moments that differ by {gap / size:.1g} of "
                 "its size between 16 and 32 nodes a panel"

@@ -15,7 +15,7 @@ from theory.models.covariance import set_checked
 
 LARGEST_LEVEL = 1e100  # so that no square of a level overflows
 LARGEST_MARGIN = 1e3  # over the largest level: beyond it, even one pattern is classified with probability exp(-5e5)
-MOST_LEVELS = 1000
+MAX_LEVELS = 1000
 
 Levels = Annotated[Sequence[float], Accepted(lambda _, value: checked_levels(value))]
 
@@ -56,7 +56,7 @@ class DiscretePerceptron:
 
 
 @checked
-def equally_spaced_levels(n_levels: Annotated[int, AtLeast(2, most=MOST_LEVELS)]) -> tuple[float, ...]:
+def equally_spaced_levels(n_levels: Annotated[int, AtLeast(2, most=MAX_LEVELS)]) -> tuple[float, ...]:
     """Return `n_levels` >= 2 equally spaced values from -1 to 1.
 
     >>> equally_spaced_levels(3)
@@ -68,8 +68,8 @@ def equally_spaced_levels(n_levels: Annotated[int, AtLeast(2, most=MOST_LEVELS)]
 def checked_levels(value: Any) -> tuple[float, ...]:
     """Return an alphabet as an ascending tuple; ValueError says what is wrong with it."""
     levels = sorted(checks.finite_array("levels", value, 1).tolist())
-    if not 2 <= len(levels) <= MOST_LEVELS:
-        raise ValueError(f"levels must be from 2 to {MOST_LEVELS} different numbers, got {len(levels)}")
+    if not 2 <= len(levels) <= MAX_LEVELS:
+        raise ValueError(f"levels must be from 2 to {MAX_LEVELS} different numbers, got {len(levels)}")
     twice = [low for low, high in pairwise(levels) if low == high]
     if twice:
         raise ValueError(f"levels must be different numbers, got {twice[0]:g} more than once")

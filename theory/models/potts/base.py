@@ -13,7 +13,7 @@ from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.potts.batches import States, blocks
 
-LARGEST = 1e300  # bound for scores and for scores times beta, so that no sum of them overflows
+MAX_SCORE = 1e300  # bound for scores and for scores times beta, so that no sum of them overflows
 
 
 class Potts(ABC):
@@ -98,8 +98,8 @@ def require_finite_scores(names: str, coupling: float, n_terms: int, fields: Arr
     """Raise ValueError where sums of `n_terms` couplings of this absolute size, and of fields, might overflow."""
     size = max(1.0, beta)
     field = float(max(fields.max(), -fields.min()))
-    if not (math.log(max(coupling, field, 1.0)) + math.log(2.0 * n_terms + 2.0) + math.log(size) < math.log(LARGEST)):
+    if not (math.log(max(coupling, field, 1.0)) + math.log(2.0 * n_terms + 2.0) + math.log(size) < math.log(MAX_SCORE)):
         raise ValueError(
-            f"{names} and fields must add up to less than {LARGEST:g}, also times beta, got couplings up to "
+            f"{names} and fields must add up to less than {MAX_SCORE:g}, also times beta, got couplings up to "
             f"{coupling:g} and fields up to {field:g} at beta = {beta:g}"
         )

@@ -14,7 +14,7 @@ from theory.core.arguments import CheckedRecord, checked, checked_fields
 from theory.core.arrays import Array
 from theory.core.ranges import Count, NonNegative, Several
 from theory.models.covariance import set_checked
-from theory.models.potts.base import LARGEST, Potts, one_hot, require_finite_scores, site_fields
+from theory.models.potts.base import MAX_SCORE, Potts, one_hot, require_finite_scores, site_fields
 from theory.models.potts.batches import States
 from theory.models.potts.graphs import complete_graph, torus_graph
 
@@ -69,8 +69,8 @@ class PottsModel(Potts):
             raise ValueError(f"strengths must be one number or one for each of {len(pairs)} edges, got {len(weights)}")
         if weights is None:
             weights = np.full(len(pairs), checks.real("strengths", given))
-        if abs(weights).max(initial=0.0) > LARGEST:
-            raise ValueError(f"strengths must not exceed {LARGEST:g}, got {abs(weights).max():g}")
+        if abs(weights).max(initial=0.0) > MAX_SCORE:
+            raise ValueError(f"strengths must not exceed {MAX_SCORE:g}, got {abs(weights).max():g}")
         half = sparse.coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         return cls(half + half.T, color_couplings, fields, beta)
 

@@ -8,11 +8,11 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Real, Vector, Within
-from theory.models.potts.base import LARGEST
+from theory.models.potts.base import MAX_SCORE
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel
 
-LARGEST_SHIFT = 1e150
+MAX_SHIFT = 1e150
 
 
 @checked
@@ -23,14 +23,14 @@ def rescaled(model: PottsModel, factor: Real) -> PottsModel:
         raise ValueError("factor must not be zero, got 0")
     with np.errstate(over="ignore"):
         site, color = model.site_couplings * c, model.color_couplings / c
-    if not max(abs(site).max(), abs(color).max()) < LARGEST:
-        raise ValueError(f"factor must keep all couplings below {LARGEST:g}, got {c!r}")
+    if not max(abs(site).max(), abs(color).max()) < MAX_SCORE:
+        raise ValueError(f"factor must keep all couplings below {MAX_SCORE:g}, got {c!r}")
     return PottsModel(site, color, model.fields, model.beta)
 
 
 @checked
 def shifted(
-    model: PottsModel, constant: Annotated[float, Within(-LARGEST_SHIFT, LARGEST_SHIFT, closed=(True, True))]
+    model: PottsModel, constant: Annotated[float, Within(-MAX_SHIFT, MAX_SHIFT, closed=(True, True))]
 ) -> PottsModel:
     """Return the same distribution with color couplings U + constant, which shifts all scores alike."""
     # The scores that a larger constant gives could overflow, and would hold no digit of the couplings.
@@ -44,8 +44,8 @@ def color_gauge(model: PottsModel, shift: Vector) -> PottsModel:
     The fields make up for it: they become h_i[a] - (sum_j J_ij) v_a.
     """
     v = shift
-    if abs(v).max() > LARGEST_SHIFT:
-        raise ValueError(f"shift must not exceed {LARGEST_SHIFT:g}, got {abs(v).max():g}")
+    if abs(v).max() > MAX_SHIFT:
+        raise ValueError(f"shift must not exceed {MAX_SHIFT:g}, got {abs(v).max():g}")
     if v.shape != (model.n_colors,):
         raise ValueError(f"shift must have shape ({model.n_colors},) (colors), got {v.shape}")
     fields = model.fields - np.outer(model.site_couplings.sum(axis=1), v)
@@ -72,8 +72,8 @@ def zero_sum_blocks(blocks: Any) -> Array:
     blocks = checks.real_array("blocks", blocks)
     if blocks.ndim < 2 or blocks.shape[-1] != blocks.shape[-2] or blocks.shape[-1] == 0:
         raise ValueError(f"blocks must have shape (..., colors, colors), got {blocks.shape}")
-    if blocks.size and not abs(blocks).max() <= LARGEST:
-        raise ValueError(f"blocks must be finite and at most {LARGEST:g} in size, got {abs(blocks).max():g}")
+    if blocks.size and not abs(blocks).max() <= MAX_SCORE:
+        raise ValueError(f"blocks must be finite and at most {MAX_SCORE:g} in size, got {abs(blocks).max():g}")
     rows, columns = blocks.mean(axis=-1, keepdims=True), blocks.mean(axis=-2, keepdims=True)
     return np.asarray(blocks - rows - columns + blocks.mean(axis=(-1, -2), keepdims=True))
 

@@ -51,7 +51,7 @@ def random_graph(n_sites: Several, mean_degree: float, rng: np.random.Generator)
     if not 0 <= mean_degree <= n - 1:
         raise ValueError(f"mean_degree must lie in [0, n_sites - 1 = {n - 1}], got {mean_degree}")
     n_pairs = n * (n - 1) // 2
-    if n_pairs > checks.LARGEST:
+    if n_pairs > checks.MAX_INDEX:
         raise ValueError(f"n_sites must have at most 2^63 - 1 pairs, got {n}")
     # Beside the graph of two entries a contact stand its pair numbers, their sites, and work space of their sorting.
     checks.fits_in_memory(f"a graph of {n} sites of mean degree {mean_degree:g}", n * (1 + 8 * float(mean_degree)))

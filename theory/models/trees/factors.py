@@ -10,8 +10,22 @@ from numpy.typing import NDArray
 from theory.core import checks
 
 TRIAL = 10**6  # primes up to here are divided out; what is left below TRIAL^3 has at most two prime factors
-BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)  # they decide whether a number below CERTAIN is prime
-CERTAIN = 3_317_044_064_679_887_385_961_981  # Sorenson and Webster, Math. Comp. 86, 985 (2017)
+BASES = (
+    2,
+    3,
+    5,
+    7,
+    11,
+    13,
+    17,
+    19,
+    23,
+    29,
+    31,
+    37,
+    41,
+)  # they decide whether a number below MILLER_RABIN_BOUND is prime
+MILLER_RABIN_BOUND = 3_317_044_064_679_887_385_961_981  # Sorenson and Webster, Math. Comp. 86, 985 (2017)
 
 
 @lru_cache(maxsize=4)
@@ -46,8 +60,8 @@ def exponents(n: int) -> list[int]:
             found.append(exponent)
     if rest == 1:
         return found
-    root = isqrt(rest) if rest < CERTAIN else 0
-    if rest < CERTAIN and _is_prime(rest):
+    root = isqrt(rest) if rest < MILLER_RABIN_BOUND else 0
+    if rest < MILLER_RABIN_BOUND and _is_prime(rest):
         return [*found, 1]
     if root and root * root == rest and (rest < TRIAL**3 or _is_prime(root)):
         return [*found, 2]
@@ -55,7 +69,7 @@ def exponents(n: int) -> list[int]:
         return [*found, 1, 1]
     raise ValueError(
         f"n must have at most two prime factors above {TRIAL}, which multiply to less than {TRIAL**3}, or a single one "
-        f"below {CERTAIN:.3g}: {checks.shown(n)} is too hard to factor"
+        f"below {MILLER_RABIN_BOUND:.3g}: {checks.shown(n)} is too hard to factor"
     )
 
 
@@ -71,7 +85,7 @@ def _divided_out(n: int, p: Any) -> tuple[int, int]:
 
 
 def _is_prime(n: int) -> bool:
-    """Return the test of Miller and Rabin with bases that leave no exception below CERTAIN."""
+    """Return the test of Miller and Rabin with bases that leave no exception below MILLER_RABIN_BOUND."""
     if n in BASES:
         return True
     if n < 2 or any(n % p == 0 for p in BASES):

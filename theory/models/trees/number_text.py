@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from theory.core.arguments import checked_fields
 from theory.core.ranges import Several
 
-LARGEST = 10**14  # the primes up to its root, which a sieve must hold, still fit into a few megabytes
+MAX_NUMBER = 10**14  # the primes up to its root, which a sieve must hold, still fit into a few megabytes
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class NumberText:
         last = self.last
         if last < self.first:
             raise ValueError(f"last must be at least first = {self.first}, got {last}")
-        if last > LARGEST:
+        if last > MAX_NUMBER:
             raise ValueError(f"last must be at most 10^14, got {last}")
 
     @property

@@ -11,8 +11,8 @@ from theory.models.covariance import set_checked
 from theory.models.trees.factors import exponents, primes_up_to
 
 MOST_BITS = 10**6  # most bits of a number that is written out
-LONGEST = 10**6  # characters of a word
-DEEPEST = 5  # the smallest number of a deeper tree is 2^(2^65536) at least
+MAX_CHARACTERS = 10**6  # characters of a word
+MAX_DEPTH = 5  # the smallest number of a deeper tree is 2^(2^65536) at least
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class RootedTree:
     def __post_init__(self) -> None:
         if not isinstance(self.word, str):
             raise ValueError(f"word must be text of balanced parentheses, got {checks.shown(self.word)}")
-        if len(self.word) > LONGEST:
-            raise ValueError(f"word must have at most {LONGEST} characters, got {len(self.word)}")
+        if len(self.word) > MAX_CHARACTERS:
+            raise ValueError(f"word must have at most {MAX_CHARACTERS} characters, got {len(self.word)}")
         height = 0
         for letter in self.word:
-            height += {"(": 1, ")": -1}.get(letter, -LONGEST)
+            height += {"(": 1, ")": -1}.get(letter, -MAX_CHARACTERS)
             if height < 0:
                 break
         if height:
@@ -101,9 +101,9 @@ class RootedTree:
         The map from numbers to trees forgets which primes they are, so this is its inverse on one number of each tree.
         ValueError where that number has more than 10^6 binary digits.
         """
-        if self.depth > DEEPEST:
+        if self.depth > MAX_DEPTH:
             raise ValueError(
-                f"word must be of depth <= {DEEPEST}, else its number is too large, got depth {self.depth}"
+                f"word must be of depth <= {MAX_DEPTH}, else its number is too large, got depth {self.depth}"
             )
         children = self.children
         primes = primes_up_to(MOST_BITS)[: len(children)].tolist()

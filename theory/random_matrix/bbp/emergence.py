@@ -23,7 +23,7 @@ from theory.random_matrix.spectral.rising_root import rising_root
 
 ROUNDING = 1e-11  # of B - 1 at the edge: closer than this to its threshold a spike is at it
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
-ROUGH = 1e-2  # step in the place at which the branch of a surrogate has served
+SURROGATE_STEP_TOLERANCE = 1e-2  # step in the place at which the branch of a surrogate has served
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,9 @@ def _by_factorizations(
 ) -> tuple[_Trial, float, int] | None:
     """Find the root near the one on the surrogate's branch; None where that is not certified to lie on the branch."""
     try:
-        near, count = rising_root(lambda place: trial(branch.surrogate.at(place)), start, high=end, tol=ROUGH)
+        near, count = rising_root(
+            lambda place: trial(branch.surrogate.at(place)), start, high=end, tol=SURROGATE_STEP_TOLERANCE
+        )
         if not abs(near.value) < near.derivative:
             return None
         place = near.point.place - near.value / near.derivative  # a last step, which is not tried

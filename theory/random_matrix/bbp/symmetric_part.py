@@ -29,7 +29,7 @@ from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import noise_of, spike_strength
 from theory.random_matrix.spectral.real_branch import ADVICE
 
-ACCURATE = 1e-10  # residual below which the equations for H count as solved
+MAX_RESIDUAL = 1e-10  # residual below which the equations for H count as solved
 UNKNOWN = np.array(np.nan)  # in the place of what a point that could not be solved does not have
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
 BASIS = np.array([[[1.0, 0], [0, 0]], SWAP, [[0, 0], [0, 1.0]]])  # of the symmetric matrices
@@ -88,7 +88,7 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
         return float(np.linalg.det(_reduced(bulk, point, e, share, theta)[0]))
 
     before, found = bulk.start(), None
-    Solution.verified(before, before.residual, ACCURATE, what="symmetric part", advice=ADVICE)
+    Solution.verified(before, before.residual, MAX_RESIDUAL, what="symmetric part", advice=ADVICE)
     for point in bulk.to_the_edge(before):
         if singular(point) > 0:
             found = before, point
@@ -107,7 +107,7 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
 def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: _Point | None) -> SymmetricOutlier:
     """Make the record of a point, None where the bulk has no edge; ConvergenceError for one that is not solved."""
     residual = point.residual if point else 0.0
-    converged = residual < ACCURATE
+    converged = residual < MAX_RESIDUAL
     found = SymmetricOutlier(
         detected=detected,
         eigenvalue=eigenvalue,
@@ -117,7 +117,7 @@ def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: 
         iterations=None,
         converged=converged,
     )
-    return Solution.verified(found, residual, ACCURATE, what="symmetric part", advice=ADVICE).value
+    return Solution.verified(found, residual, MAX_RESIDUAL, what="symmetric part", advice=ADVICE).value
 
 
 class _SymmetricBulk:
@@ -182,7 +182,7 @@ class _SymmetricBulk:
         scale = float(self.e.max())
         while step > 1e-13 * (scale + abs(point.mu)):
             trial = self.solved(point.mu + step, point.H + step * self.slope(point))
-            if not trial.residual < ACCURATE or np.any(self._signs(trial) != signs):
+            if not trial.residual < MAX_RESIDUAL or np.any(self._signs(trial) != signs):
                 step /= 2
                 continue
             point = trial

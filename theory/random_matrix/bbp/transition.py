@@ -16,10 +16,10 @@ from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
 from theory.random_matrix.spectral.real_branch import ADVICE
 
-LARGEST = 1e15  # relative to the threshold of a spike that leaves its own scales alone
-SMALLEST = 1e-300  # strength of a spike that changes nothing
-MOST_STEPS = 200
-CLOSE = 1e-12  # relative step after which no other one is needed
+MAX_STRENGTH_RATIO = 1e15  # relative to the threshold of a spike that leaves its own scales alone
+MIN_STRENGTH = 1e-300  # strength of a spike that changes nothing
+MAX_STEPS = 200
+RELATIVE_STEP_TOLERANCE = 1e-12  # relative step after which no other one is needed
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
 
 
@@ -105,7 +105,7 @@ def threshold_of(bulk: SpikedBulk) -> SpikeThreshold:
         what, evidence = f"threshold of a spike for method {bulk.spiked.method!r}", (residual, TOLERANCE, iterations)
         return Solution.verified(found, *evidence, what=what, advice=ADVICE, otherwise="max_iter").value
 
-    least, slope = bulk.needed_strength(SMALLEST)
+    least, slope = bulk.needed_strength(MIN_STRENGTH)
     if bulk.spiked.directions is None or bulk.spiked.method == "pca":
         return record(least, 0.0, 0)
     if bulk.slope_at_infinity() >= 1 - 1e-12:
@@ -122,15 +122,15 @@ def _fixed_point(
     right of the root, and from there on the strengths fall to it. Infinite where no root is in reach.
     """
     strength, residual, before = least / (1 - slope) if slope < 1 else 2 * least, math.inf, math.inf
-    for count in range(1, MOST_STEPS):
-        strength = min(strength, 2 * LARGEST * least)
+    for count in range(1, MAX_STEPS):
+        strength = min(strength, 2 * MAX_STRENGTH_RATIO * least)
         value, slope = needed(strength)
         residual = abs(value / strength - 1)
         new = strength + (value - strength) / (1 - slope) if slope < 1 else 2 * max(value, strength)
         step = abs(new / strength - 1)
-        if step <= CLOSE or before <= step <= TOLERANCE:  # rounding in the end
+        if step <= RELATIVE_STEP_TOLERANCE or before <= step <= TOLERANCE:  # rounding in the end
             return new, residual, count
-        if strength > LARGEST * least and value > strength:
+        if strength > MAX_STRENGTH_RATIO * least and value > strength:
             return math.inf, 0.0, count
         strength, before = new, step
-    return strength, residual, MOST_STEPS
+    return strength, residual, MAX_STEPS

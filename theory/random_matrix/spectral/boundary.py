@@ -11,7 +11,7 @@ from theory.random_matrix.spectral.points import ROUNDING, Points, between
 
 BISECTIONS = 6  # between two attempts at the double root
 ATTEMPTS = 12
-CLOSE = 1e-9  # relative error of a double root, which rounding keeps from falling further
+DOUBLE_ROOT_TOLERANCE = 1e-9  # relative error of a double root, which rounding keeps from falling further
 
 Evaluate = Callable[[Array, ComplexArray], Points]
 
@@ -58,13 +58,13 @@ def _double_roots(ensemble: Ensemble, empty: Array, full: Array, h: Array) -> Ar
         with np.errstate(all="ignore"):
             new = np.maximum(abs(by_h / h[here]), abs(by_nu / nu[here]))
         lost = ~(abs(nu[here] + by_nu - full[here]) <= reach[here]) | (one_by_one & (new > 0.1))
-        ended = ~lost & ((new < 1e-15) | ((new < CLOSE) & (new >= error[here])))
+        ended = ~lost & ((new < 1e-15) | ((new < DOUBLE_ROOT_TOLERANCE) & (new >= error[here])))
         h[here], nu[here] = np.where(lost, h[here], h[here] + by_h), np.where(lost, nu[here], nu[here] + by_nu)
         error[here] = np.where(lost, np.inf, new)
         going[here] = ~lost & ~ended
     slack = ROUNDING * nu
     between_both = (nu >= np.minimum(empty, full) - slack) & (nu <= np.maximum(empty, full) + slack)
-    return np.where((error < CLOSE) & between_both, nu, np.nan)
+    return np.where((error < DOUBLE_ROOT_TOLERANCE) & between_both, nu, np.nan)
 
 
 def _newton_step(ensemble: Ensemble, h: Array, nu: Array) -> tuple[Array, Array]:

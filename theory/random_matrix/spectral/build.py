@@ -12,7 +12,7 @@ from theory.random_matrix.spectral.bulk import Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
-from theory.random_matrix.spectral.quadrature import STILL, distance, gaps_of_spectrum, moved, shown_between
+from theory.random_matrix.spectral.quadrature import DENSITY_TOLERANCE, distance, gaps_of_spectrum, moved, shown_between
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
 from theory.random_matrix.spectral.search import bulks
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from theory.core.arrays import Array
 
 TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
-FEW = 16  # atoms: a limit d -> infinity with more is a continuous measure
-UNRESOLVED = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
+MAX_ATOMS = 16  # atoms: a limit d -> infinity with more is a continuous measure
+ROUNDING_WIDTH = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
 MOST_NODES = 16384  # that a limit is refined to
 MOST_SEARCHED = 2048  # likewise where bulks have to be searched
 MANY_NODES = 1024  # beyond which it is given up where many of them still have a bulk of their own
 ATTEMPTS = 3  # at a search that missed a gap
-NARROW = 3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
+NARROW_BULK_WIDTH = (
+    3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
+)
 # The largest alpha at which bulks that have to be searched are wide enough for the roots in them to be certified.
 MOST_SAMPLES, MOST_AT_UNLIKE_RIDGES = 1e10, 1e9
 FEWEST_SAMPLES = 1e-10  # the least alpha at which rows of different scale leave bulks whose mass rounding does not hide
@@ -45,7 +47,7 @@ def law_of(
     `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law. Where
     `finer` has the ensemble on more nodes, as many are taken as the law needs not to change when they are doubled.
     """
-    many, alpha = limit and ensemble.size > FEW, ensemble.alpha
+    many, alpha = limit and ensemble.size > MAX_ATOMS, ensemble.alpha
     ensemble, is_exact = _reduced(ensemble)
     if isinstance(ensemble, CommutingEnsemble) and is_exact:
         ensemble, found = _exact_limit(ensemble, finer, alpha) if many else (ensemble, _exact(ensemble))
@@ -70,9 +72,9 @@ def _exact_limit(ensemble: CommutingEnsemble, finer: Finer | None, alpha: float)
         assert isinstance(other, CommutingEnsemble)
         beside = exact_edges(other)
         # Densities that show the nodes are dear to resolve: first some of their points are compared.
-        if moved(ensemble, edges, other, beside) <= STILL:
+        if moved(ensemble, edges, other, beside) <= DENSITY_TOLERANCE:
             found = _exact(ensemble)
-            if (change := distance(found, other)) <= STILL:
+            if (change := distance(found, other)) <= DENSITY_TOLERANCE:
                 return ensemble, replace(found, residual=max(found.residual, change))
         if other.size > MOST_NODES or (other.size > MANY_NODES and len(beside.bulks) > other.size / 8):
             raise _quadrature_shows(alpha)
@@ -89,7 +91,7 @@ def _searched_limit(ensemble: Ensemble, finer: Finer | None) -> tuple[Ensemble, 
     found, times = _searched(ensemble, True), 2
     while (twice := finer(times) if finer else None) is not None:
         other, _ = _reduced(twice)
-        if (change := distance(found, other)) <= STILL or other.size > MOST_SEARCHED:
+        if (change := distance(found, other)) <= DENSITY_TOLERANCE or other.size > MOST_SEARCHED:
             if change > TOLERANCE:
                 raise _quadrature_shows(ensemble.alpha)
             return ensemble, replace(found, residual=max(found.residual, change))
@@ -113,7 +115,7 @@ def _with_equal_rows(ensemble: CommutingEnsemble) -> CommutingEnsemble:
 def _enough_samples(rows: RowScales) -> float:
     """Compute the alpha from which rows of these scales cannot be told from fewer rows of equal scale."""
     third: float = rows.probabilities @ (rows.nodes / rows.heterogeneity) ** 3 * rows.heterogeneity**1.5
-    return float((third / NARROW) ** 2)
+    return float((third / NARROW_BULK_WIDTH) ** 2)
 
 
 def _refuse_extreme_ratios(ensemble: Ensemble) -> None:
@@ -163,7 +165,9 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
         Span(Interval(low, high, anchor, edges.hard and k == 0), float(below), float(mass))
         for k, ((low, high), below, mass) in enumerate(zip(edges.bulks, starts, edges.masses, strict=True))
     ]
-    narrow = [span.interval.high - span.interval.low < NARROW * (span.interval.high - anchor) for span in spans]
+    narrow = [
+        span.interval.high - span.interval.low < NARROW_BULK_WIDTH * (span.interval.high - anchor) for span in spans
+    ]
     return _resolved(ensemble, spans, narrow)
 
 
@@ -171,7 +175,7 @@ def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
     extra: Array = np.empty(0)
     for _ in range(ATTEMPTS):
         spans = bulks(ensemble, extra)
-        narrow = [span.interval.high - span.interval.low < UNRESOLVED * span.interval.high for span in spans]
+        narrow = [span.interval.high - span.interval.low < ROUNDING_WIDTH * span.interval.high for span in spans]
         if is_quadrature and len(spans) > 1 and shown_between(ensemble, spans):
             raise _quadrature_shows(ensemble.alpha)
         if not all(narrow):

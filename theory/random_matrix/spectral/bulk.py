@@ -15,7 +15,7 @@ from numpy.polynomial import legendre
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Indices
 
-WIDE = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate
+LOG_SCALE_RATIO = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate
 NODES = 16
 MOST_PIECES = 12  # halvings of a panel for the function that is integrated
 POINTS, WEIGHTS = legendre.leggauss(NODES)
@@ -35,7 +35,7 @@ class Interval:
     @property
     def logarithmic(self) -> bool:
         """Whether the coordinate is log(nu - anchor)."""
-        return bool(self.high - self.anchor > WIDE * (self.low - self.anchor) > 0)
+        return bool(self.high - self.anchor > LOG_SCALE_RATIO * (self.low - self.anchor) > 0)
 
     def position(self, phi: Array) -> Array:
         """Return nu at the angle phi; distances from the nearer end keep their digits."""

@@ -23,13 +23,13 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsem
 from theory.random_matrix.spectral.real_branch import TOLERANCE, BranchPoint, ExtremeEdge, RealBranch, Side
 from theory.random_matrix.spectral.real_modes import simplified
 
-NEAR = (-0.7, -1.4)  # places of the surrogate's two h beside that of the edge of an isotropic ensemble
-MOST_STEPS = 12
-CLOSE = 1e-11  # size of a step that is left out
-STALLED = 1e-8  # size below which steps that no longer shrink have reached rounding
-ROUGH = 1e-3  # size of a step that is left out on the surrogate's branch, which differs by more
-LONGEST = 1.0  # size of a step beyond which Newton's method is not trusted
-SMALL = 64  # size of a triangle that LAPACK inverts at once
+START_OFFSETS = (-0.7, -1.4)  # places of the surrogate's two h beside that of the edge of an isotropic ensemble
+MAX_STEPS = 12
+STEP_TOLERANCE = 1e-11  # size of a step that is left out
+ROUNDING_STEP = 1e-8  # size below which steps that no longer shrink have reached rounding
+SURROGATE_STEP_TOLERANCE = 1e-3  # size of a step that is left out on the surrogate's branch, which differs by more
+MAX_STEP = 1.0  # size of a step beyond which Newton's method is not trusted
+TRIANGLE_SIZE = 64  # size of a triangle that LAPACK inverts at once
 FAILURES = (ConvergenceError, FloatingPointError, np.linalg.LinAlgError)  # of a surrogate, or of a matrix beside P
 
 
@@ -143,7 +143,7 @@ class DenseBranch(RealBranch):
     def surrogate(self) -> RealBranch:
         """The branch of a commuting ensemble that is near this one."""
         ensemble, center = self.ensemble, -0.5 * math.log(self.ensemble.alpha)
-        h, k = (self._weights(math.exp(center + shift))[1] for shift in NEAR)
+        h, k = (self._weights(math.exp(center + shift))[1] for shift in START_OFFSETS)
         one, two = (np.linalg.eigvalsh(x * ensemble.covariance + np.diag(ensemble.offset)) for x in (h, k))
         sigma: Array = np.maximum((two - one) / (k - h), 0.0)
         weights = np.full(len(sigma), 1 / len(sigma))
@@ -154,7 +154,7 @@ class DenseBranch(RealBranch):
         if (atom := self._atom()) is not None:
             return atom
         try:
-            start, _ = self.surrogate.stationary(ROUGH)
+            start, _ = self.surrogate.stationary(SURROGATE_STEP_TOLERANCE)
             found = self.solved(_AtTheEdge, start.place, start.nu, close=1e-9)
         except FAILURES:
             found = None
@@ -182,7 +182,7 @@ class DenseBranch(RealBranch):
         return found if all(0 < trace < math.inf for trace in found.traces) else None
 
     def solved(
-        self, condition: Callable[[Resolvent], AnyCondition], place: float, nu: float, close: float = CLOSE
+        self, condition: Callable[[Resolvent], AnyCondition], place: float, nu: float, close: float = STEP_TOLERANCE
     ) -> Solved[AnyCondition] | None:
         """Solve the scalar equation and the condition by Newton's method from (place, nu); None where it fails.
 
@@ -190,7 +190,7 @@ class DenseBranch(RealBranch):
         below `close`, that of the step by the Jacobian before it, the search ends without another Jacobian.
         """
         jacobian, before = np.full((2, 2), np.nan), math.inf
-        for count in range(1, MOST_STEPS + 1):
+        for count in range(1, MAX_STEPS + 1):
             at = self.resolvent(place, nu)
             if at is None:
                 return None
@@ -199,7 +199,7 @@ class DenseBranch(RealBranch):
             if count > 1:
                 step = np.linalg.solve(jacobian, values)
                 size = max(_size(step, jacobian), float(abs(values).max()))
-                if size < close or before / 2 < size < STALLED:
+                if size < close or before / 2 < size < ROUNDING_STEP:
                     return Solved(place - float(step[0]), nu - float(step[1]), at, current, count)
                 before = size
             slopes = np.array([at.defect_slopes(), current.slopes()])
@@ -207,7 +207,7 @@ class DenseBranch(RealBranch):
             if not (np.isfinite(jacobian).all() and np.linalg.det(jacobian) != 0):
                 return None
             step = np.linalg.solve(jacobian, values)
-            if not _size(step, jacobian) < LONGEST:
+            if not _size(step, jacobian) < MAX_STEP:
                 return None
             place, nu = place - float(step[0]), nu - float(step[1])
         return None
@@ -215,7 +215,7 @@ class DenseBranch(RealBranch):
 
 def _inverse(factor: Array) -> Array:
     """Invert a lower triangle by halves, since LAPACK's own routine takes nearly twice the time above some size."""
-    if len(factor) <= SMALL:
+    if len(factor) <= TRIANGLE_SIZE:
         return np.asarray(dtrtri(factor, lower=1)[0])
     half = len(factor) // 2
     upper, lower = _inverse(factor[:half, :half]), _inverse(factor[half:, half:])

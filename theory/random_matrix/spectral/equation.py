@@ -19,9 +19,9 @@ from theory.models.row_scales import RowScales
 from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Indices, Mask, Numbers, ScalarEquation
 
-TINY = 1e-14  # relative: an imaginary part below is rounding
-FLAT = 1e-6  # relative: an imaginary part below may belong to a real root
-ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
+ROUNDING_IMAGINARY_PART = 1e-14  # relative: an imaginary part below is rounding
+SMALL_IMAGINARY_PART = 1e-6  # relative: an imaginary part below may belong to a real root
+MAX_RESIDUAL = 1e-11  # residual that certifies a root; what is reached is rounding
 STAGES = 400  # of a descent, which takes 10 to 40
 
 
@@ -37,7 +37,7 @@ class Branch:
     @property
     def certified(self) -> Mask:
         """Whether each root is the physical one, to rounding."""
-        return np.asarray((self.inside | self.outside) & (self.residual < ACCURATE))
+        return np.asarray((self.inside | self.outside) & (self.residual < MAX_RESIDUAL))
 
 
 def solved_blocks(
@@ -191,12 +191,16 @@ def certify(equation: ScalarEquation, h: ComplexArray) -> Branch:
     error = abs(_newton_step(equation.rows, h, first, second))
     inside = (h.imag < 0) & ((error < -0.1 * h.imag) | (not real_equation))
     outside = np.zeros(len(h), bool)
-    if real_equation and (flat := ~inside | (abs(h.imag) < FLAT * abs(h))).any():
+    if real_equation and (flat := ~inside | (abs(h.imag) < SMALL_IMAGINARY_PART * abs(h))).any():
         roots, m, met = _real_roots(only(equation, flat), h[flat].real)
         beside = met & (abs(roots - h[flat].real) < 1e-3 * abs(h[flat]))
         real = (m < 1) & (beside | ~inside[flat])
         outside[flat] = real
-        inside[flat] = ~real & (h[flat].imag < -TINY * abs(h[flat])) & ~(beside & (m > 1 + FLAT))
+        inside[flat] = (
+            ~real
+            & (h[flat].imag < -ROUNDING_IMAGINARY_PART * abs(h[flat]))
+            & ~(beside & (m > 1 + SMALL_IMAGINARY_PART))
+        )
         h[flat] = np.where(real, roots, h[flat])
     first = (1 / (h[:, None] + equation.a)) @ equation.weights / equation.alpha
     residual = _residual(equation.rows, h, first)

@@ -16,7 +16,7 @@ from theory.core.results import SolverResult
 from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
-from theory.random_matrix.spectral.equation import ACCURATE, resolvent
+from theory.random_matrix.spectral.equation import MAX_RESIDUAL, resolvent
 from theory.random_matrix.spectral.real_branch import ADVICE
 from theory.random_matrix.spectral.variable import Variable
 
@@ -171,7 +171,7 @@ class SpectralLaw(SolverResult):
                 if not found.certified.all():
                     what = f"Stieltjes transform at {nu[kept][~found.certified][:3]}"
                     worst = float(found.residual.max())
-                    raise ConvergenceError.of(what, found.h, worst, ACCURATE, advice=ADVICE)
+                    raise ConvergenceError.of(what, found.h, worst, MAX_RESIDUAL, advice=ADVICE)
                 value[kept] = trace
         return value
 

@@ -11,9 +11,9 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import Ensemble
 
-CLOSE = 3e-14  # levels and shares that agree to this are equal
-MOST = 200_000  # levels beyond which they exclude too little to be worth their memory
-FINEST = 20_000  # units of weight that are tried
+EQUAL_LEVELS = 3e-14  # levels and shares that agree to this are equal
+MAX_LEVELS = 200_000  # levels beyond which they exclude too little to be worth their memory
+MAX_WEIGHT_UNITS = 20_000  # units of weight that are tried
 
 
 def gap_levels(ensemble: Ensemble, weights: Array, null: float) -> Array | None:
@@ -23,7 +23,7 @@ def gap_levels(ensemble: Ensemble, weights: Array, null: float) -> Array | None:
     """
     unit = float(weights.min())
     counts = np.round(weights / unit)
-    if not (np.all(abs(weights / unit - counts) < 1e-9) and counts.sum() < FINEST):
+    if not (np.all(abs(weights / unit - counts) < 1e-9) and counts.sum() < MAX_WEIGHT_UNITS):
         return None
     total = float(weights.sum()) + null
     sums = np.arange(np.round(total / unit) + 1) * unit
@@ -31,11 +31,11 @@ def gap_levels(ensemble: Ensemble, weights: Array, null: float) -> Array | None:
     # Scales with 1 + tau delta < 0 are the largest ones.
     p = rows.probabilities[np.argsort(-rows.nodes)]
     taken = np.concatenate([[0.0], np.cumsum(p[p > 0])]) * ensemble.alpha
-    taken = taken[taken < total + CLOSE]
-    if len(sums) * len(taken) > MOST:
+    taken = taken[taken < total + EQUAL_LEVELS]
+    if len(sums) * len(taken) > MAX_LEVELS:
         return None
     levels = np.unique((sums[:, None] - taken).ravel())
-    levels = levels[(levels > -CLOSE) & (levels < total + CLOSE)]
+    levels = levels[(levels > -EQUAL_LEVELS) & (levels < total + EQUAL_LEVELS)]
     new = np.ones(len(levels), bool)
-    new[1:] = np.diff(levels) > CLOSE
+    new[1:] = np.diff(levels) > EQUAL_LEVELS
     return np.asarray(levels[new])

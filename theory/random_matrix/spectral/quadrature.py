@@ -17,12 +17,16 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble, 
 from theory.random_matrix.spectral.equation import resolvent, solve
 from theory.random_matrix.spectral.resolve import Resolved, Span
 
-STILL = 1e-7  # distance of a limit's densities, relative one of its edges, between so many nodes and twice as many
+DENSITY_TOLERANCE = (
+    1e-7  # distance of a limit's densities, relative one of its edges, between so many nodes and twice as many
+)
 SAMPLED = 64  # points in each bulk at which densities are compared before they are resolved
-NEAR = 4  # spacings on either side of a gap with which it is compared
-WIDER = 4.0  # spacings that a gap of the spectrum is wide; neighboring spacings of a quadrature differ less
+N_NEAR_SPACINGS = 4  # spacings on either side of a gap with which it is compared
+GAP_SPACINGS = 4.0  # spacings that a gap of the spectrum is wide; neighboring spacings of a quadrature differ less
 NEIGHBORS = 8  # nodes on either side of one with whose weights its own is compared
-HEAVIER = 8.0  # weights of those near it that an atom has; within a quadrature weights change less from node to node
+ATOM_WEIGHT_RATIO = (
+    8.0  # weights of those near it that an atom has; within a quadrature weights change less from node to node
+)
 
 
 def atoms_among_nodes(weights: Array) -> Mask:
@@ -30,7 +34,7 @@ def atoms_among_nodes(weights: Array) -> Mask:
     reach = np.arange(-NEIGHBORS, NEIGHBORS + 1)
     place = np.arange(len(weights))[:, None] + reach
     near = np.where((place >= 0) & (place < len(weights)), weights[np.clip(place, 0, len(weights) - 1)], np.nan)
-    return np.asarray(weights > HEAVIER * np.nanquantile(near, 0.25, axis=1))
+    return np.asarray(weights > ATOM_WEIGHT_RATIO * np.nanquantile(near, 0.25, axis=1))
 
 
 def gaps_of_spectrum(sigma: Array, weights: Array, below: Indices) -> Mask:
@@ -42,9 +46,9 @@ def gaps_of_spectrum(sigma: Array, weights: Array, below: Indices) -> Mask:
     inner = np.where(atom[1:] | atom[:-1], np.nan, spacing)
     found = np.zeros(len(below), bool)
     for number, node in enumerate(below):
-        low = 0.0 if atom[node] else _widest(inner[max(node - NEAR, 0) : node][::-1])
-        high = 0.0 if atom[node + 1] else _widest(inner[node + 1 : node + 1 + NEAR])
-        found[number] = spacing[node] > WIDER * max(low, high)
+        low = 0.0 if atom[node] else _widest(inner[max(node - N_NEAR_SPACINGS, 0) : node][::-1])
+        high = 0.0 if atom[node + 1] else _widest(inner[node + 1 : node + 1 + N_NEAR_SPACINGS])
+        found[number] = spacing[node] > GAP_SPACINGS * max(low, high)
     return found
 
 
@@ -78,7 +82,7 @@ def moved(ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemb
     if len(edges.bulks) != len(beside.bulks):
         return np.inf
     by_edges = float((abs(edges.bulks - beside.bulks) / np.diff(edges.bulks, axis=1)).max(initial=0.0))
-    if by_edges > STILL:
+    if by_edges > DENSITY_TOLERANCE:
         return by_edges
     phi, anchor = (np.arange(SAMPLED) + 0.5) * np.pi / SAMPLED, float(ensemble.offset[0])
     bulks = [Interval(float(low), float(high), anchor) for low, high in edges.bulks]

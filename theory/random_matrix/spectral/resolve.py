@@ -9,12 +9,12 @@ from theory.random_matrix.spectral.bulk import TO_SERIES, WEIGHTS, Bulk, Interva
 from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, solved_blocks, trace
 
-CLOSE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
+MASS_TOLERANCE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
 SMOOTH = 1e-9  # of the last coefficients of a panel, as a mass
-LIGHT = 1e-13  # mass of a panel that is not halved
+MIN_PANEL_MASS = 1e-13  # mass of a panel that is not halved
 NOISE = 100 * float(np.finfo(float).eps)  # of a density, over the relative width of its bulk
-HARMLESS = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
-RESOLVED = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
+MASS_NOISE = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
+MIN_PANEL_WIDTH = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
 
 
 _Known = tuple[Array, ComplexArray]  # points of a bulk, ascending, with h there
@@ -120,12 +120,12 @@ def _judged(panels: _Panels, values: Array, nu: Array, noise: Array) -> tuple[Ar
     """
     half = (panels.right - panels.left) / 2
     tail = abs(values @ TO_SERIES[:, -2:]).max(axis=1) * 2 * half
-    error = np.maximum(abs(half * (values @ WEIGHTS) - panels.mass), tail * (CLOSE / SMOOTH))
-    wide = nu.max(axis=1) - nu.min(axis=1) > RESOLVED * nu.max(axis=1)
-    met = ~(error > CLOSE) | (panels.mass <= LIGHT)
+    error = np.maximum(abs(half * (values @ WEIGHTS) - panels.mass), tail * (MASS_TOLERANCE / SMOOTH))
+    wide = nu.max(axis=1) - nu.min(axis=1) > MIN_PANEL_WIDTH * nu.max(axis=1)
+    met = ~(error > MASS_TOLERANCE) | (panels.mass <= MIN_PANEL_MASS)
     # Halving multiplies the error of an analytic function by 2^-16, and that of rounding by 1/2 or more.
     helps = (error < 0.7 * panels.parent) | (error > 1e-9)
-    helps &= (error < 0.2 * panels.parent) | (error > noise[panels.bulk] * panels.mass) | (error > HARMLESS)
+    helps &= (error < 0.2 * panels.parent) | (error > noise[panels.bulk] * panels.mass) | (error > MASS_NOISE)
     return error, ~met & wide & helps, ~met & ~wide
 
 

@@ -16,7 +16,7 @@ from theory.random_matrix.spectral.bulk import Interval
 from theory.random_matrix.spectral.dense_branch import extreme_edge
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import share_below, solve
-from theory.random_matrix.spectral.levels import CLOSE, gap_levels
+from theory.random_matrix.spectral.levels import EQUAL_LEVELS, gap_levels
 from theory.random_matrix.spectral.points import ROUNDING, Points, between
 from theory.random_matrix.spectral.resolve import Span
 
@@ -96,7 +96,7 @@ class Search:
         gaps = np.flatnonzero(~points.inside)
         before, behind = gaps[:-1], gaps[1:]
         mass = points.share[behind] - points.share[before] - self._atoms_between(points.nu[before], points.nu[behind])
-        kept = mass > CLOSE
+        kept = mass > EQUAL_LEVELS
         before, behind, mass = before[kept], behind[kept], mass[kept]
         edges = np.column_stack([points.nu[before], points.nu[behind]])
         seen = behind > before + 1  # else the bulk is narrower than what floating-point numbers resolve
@@ -142,16 +142,16 @@ class Search:
         rise = np.diff(share)
         wide = np.diff(nu) > ROUNDING * nu[1:]
         if self.levels is None:
-            passed = rise > CLOSE
+            passed = rise > EQUAL_LEVELS
         else:
             gaps = np.sort(share[~inside])
-            near = np.searchsorted(gaps, self.levels - CLOSE) < np.searchsorted(gaps, self.levels + CLOSE)
+            near = np.searchsorted(gaps, self.levels - EQUAL_LEVELS) < np.searchsorted(gaps, self.levels + EQUAL_LEVELS)
             left = self.levels[~near]
-            passed = np.searchsorted(left, share[1:] + CLOSE) > np.searchsorted(left, share[:-1] - CLOSE)
+            passed = np.searchsorted(left, share[1:] + EQUAL_LEVELS) > np.searchsorted(left, share[:-1] - EQUAL_LEVELS)
         empty = ~inside
         both = empty[1:] & empty[:-1]
         atoms = self._atoms_between(nu[:-1], nu[1:])
-        wanted = np.where(both, rise - atoms > CLOSE, passed & (rise > 0)) & wide
+        wanted = np.where(both, rise - atoms > EQUAL_LEVELS, passed & (rise > 0)) & wide
         candidates = np.flatnonzero(wanted & inside[1:] & inside[:-1])
         if len(candidates):
             smooth = self._smooth(found, candidates)

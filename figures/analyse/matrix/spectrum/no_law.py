@@ -5,8 +5,8 @@ from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.data_quality import correlations, dependent_columns, equal_columns, unit_columns
 from figures.analyse.wording import listed
 
-FEW = 10.0  # rows a column, below which the noise of so few eigenvalues is hard to resolve
-LISTED = 5
+FEW_ROWS_PER_COLUMN = 10.0  # rows a column, below which the noise of so few eigenvalues is hard to resolve
+N_LISTED_COLUMNS = 5
 
 
 def without_law(X: CenteredRows) -> str:
@@ -31,12 +31,15 @@ def _causes(X: CenteredRows) -> list[str]:
     units = unit_columns(X)
     copies, groups = equal_columns(correlations(units), n)
     if copies:
-        kept, twice = listed([names[group[0]] for group in groups], LISTED), listed([names[k] for k in copies], LISTED)
+        kept, twice = (
+            listed([names[group[0]] for group in groups], N_LISTED_COLUMNS),
+            listed([names[k] for k in copies], N_LISTED_COLUMNS),
+        )
         causes.append(f"leave out {twice} (--skip-columns), which repeat {kept}")
     dependent = [] if copies else dependent_columns(units.triangle(), n)
     if dependent:
-        named = listed([names[k] for k in dependent], LISTED)
+        named = listed([names[k] for k in dependent], N_LISTED_COLUMNS)
         causes.append(f"leave out {named} (--skip-columns), which follow exactly from the other columns")
-    if n < FEW * d:
+    if n < FEW_ROWS_PER_COLUMN * d:
         causes.append(f"take more rows, since {n} are few for {d} columns")
     return causes

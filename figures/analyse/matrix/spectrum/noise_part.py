@@ -12,8 +12,8 @@ from theory.core.arrays import Array
 
 TRACY_WIDOM = 2.0234  # quantile .99 of the largest eigenvalue of real noise, in units of its scale
 ROUNDS = 30
-FEW = 0.25  # a few directions are at most this share of min(n, d)
-STEADY = 1e-2  # largest relative change of s between two rounds that agree
+FEW_DIRECTIONS_SHARE = 0.25  # a few directions are at most this share of min(n, d)
+SCALE_TOLERANCE = 1e-2  # largest relative change of s between two rounds that agree
 LEAST_FREE, LEAST_SHARE = 0.05, 1e-4  # least share of a column outside the directions, and of its variance
 
 
@@ -29,7 +29,7 @@ class NoisePart:
 def noise_part(covariance: Array, n: int) -> NoisePart:
     """Find the noise part of the sample covariance (d, d) of n rows of mean zero."""
     variances = np.diagonal(covariance).copy()
-    most = int(FEW * min(n, len(covariance)))
+    most = int(FEW_DIRECTIONS_SHARE * min(n, len(covariance)))
     first, count = None, 0
     for _ in range(ROUNDS):
         found, left = _without_directions(covariance, variances, n, count)
@@ -37,7 +37,7 @@ def noise_part(covariance: Array, n: int) -> NoisePart:
         if found == 0 or found > most:
             return first
         change = float(abs(left / variances - 1).max())
-        if found == count and change < STEADY:
+        if found == count and change < SCALE_TOLERANCE:
             return NoisePart(left, found, True)
         variances, count = left, found
     return first or NoisePart(variances, 0, True)

@@ -9,7 +9,7 @@ from theory.core.arrays import Array
 DATA, PERMUTED = "the data", "columns permuted"
 NOISE, INDEPENDENT, LIMIT = "noise part", "independent columns", "limit of the noise part"
 LINE_POINTS, LEAST_POINTS = 200, 12
-WIDE = 30.0
+LOG_AXIS_RATIO = 30.0
 LOWEST_RANK = 0.5  # the axis begins there
 VISIBLE = 1e-9  # zero eigenvalues of fewer rows than columns have no place on a logarithmic axis
 
@@ -55,5 +55,5 @@ def _grid(left: float, right: float, count: int) -> Array:
     They are even in the logarithm where the ends are decades apart.
     """
     share = np.sin(np.linspace(0, np.pi / 2, count)) ** 2
-    wide = left > 0 and right > WIDE * left
+    wide = left > 0 and right > LOG_AXIS_RATIO * left
     return left * (right / left) ** share if wide else left + (right - left) * share

@@ -24,9 +24,9 @@ from figures.analyse.wording import counted, listed, shown
 from theory.core.arrays import Array
 
 MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text"
-LISTED = 20  # columns that a message names
+N_LISTED_COLUMNS = 20  # columns that a message names
 LONGEST_MARKER = 20  # letters of what people write where a value is missing
-FEWEST = 3  # rows of a matrix
+MIN_ROWS = 3  # rows of a matrix
 
 
 @dataclass
@@ -63,7 +63,7 @@ def read_cell_by_cell(
                 lines.append(number)
     if found.holed and not how.drop_rows:
         raise DataError(file.path, _missing(layout, found, chosen))
-    if found.holed and len(lines) < FEWEST:
+    if found.holed and len(lines) < MIN_ROWS:
         raise DataError(
             file.path,
             f"{found.holed} of its {counted(found.rows, 'row')} have missing cells, and {counted(len(lines), 'row')} "
@@ -140,7 +140,7 @@ def _numbers(
             )
         whole = False
         found.per_column[column] += 1
-        if len(found.gaps) < LISTED:
+        if len(found.gaps) < N_LISTED_COLUMNS:
             found.gaps.append((number, column, cell))
     return row if whole else None
 
@@ -212,7 +212,7 @@ def _missing(layout: Layout, found: _Found, chosen: Sequence[int]) -> str:
     by_column = _columns_with_gaps(layout, found, chosen)
     if _empty(found, chosen):
         return f"{message}; {by_column}"
-    if found.rows - found.holed < FEWEST:
+    if found.rows - found.holed < MIN_ROWS:
         return f"{message}; fill the gaps, or {by_column}"
     these = "the row that has them" if found.holed == 1 else f"the {found.holed} of {found.rows} rows that have them"
     return f"{message}; fill the gaps, leave out {these} with --drop-rows, or {by_column}"
@@ -235,7 +235,9 @@ def _empty(found: _Found, chosen: Sequence[int]) -> list[int]:
 
 
 def _list(columns: Sequence[int]) -> str:
-    return ",".join(str(k + 1) for k in columns[:LISTED]) + (",..." if len(columns) > LISTED else "")
+    return ",".join(str(k + 1) for k in columns[:N_LISTED_COLUMNS]) + (
+        ",..." if len(columns) > N_LISTED_COLUMNS else ""
+    )
 
 
 def _notes(found: _Found) -> list[str]:

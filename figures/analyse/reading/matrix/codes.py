@@ -5,7 +5,7 @@ import numpy as np
 from theory.core.arrays import Array
 
 MOST_CODES = 32  # different whole numbers, as many as letters of an alphabet
-FEWEST_COLUMNS = 4
+MIN_COLUMNS = 4
 ROWS = 20_000  # that are looked at
 
 
@@ -14,7 +14,7 @@ def code_notes(values: Array) -> tuple[str, ...]:
 
     Counts may look so, too, which is why it is no error.
     """
-    if values.shape[1] < FEWEST_COLUMNS:
+    if values.shape[1] < MIN_COLUMNS:
         return ()
     some = values[:ROWS]
     if some.min() not in (0, 1) or not some.max() < MOST_CODES or (some != np.floor(some)).any():

@@ -19,8 +19,8 @@ from figures.analyse.reading.matrix.steady import steady_notes
 from figures.analyse.wording import counted
 from theory.core.arrays import Array
 
-LARGEST = 1e50  # below it products of two variances, and their sums, stay far from overflow
-SMALLEST = 1e-50  # the size of a column: below it such products vanish
+MAX_ENTRY = 1e50  # below it products of two variances, and their sums, stay far from overflow
+MIN_ENTRY = 1e-50  # the size of a column: below it such products vanish
 
 
 def read_matrix(path: Path | str, how: Reading | None = None, **chosen: Any) -> Matrix:
@@ -64,7 +64,7 @@ def _checked(matrix: Matrix) -> Matrix:
     if data.n < 3:
         raise DataError(matrix.path, f"has {counted(data.n, 'row')} of numbers; at least 3 samples are needed")
     lowest, highest = extremes(data)  # both are NaN if an entry is
-    if not max(-lowest, highest) <= LARGEST:
+    if not max(-lowest, highest) <= MAX_ENTRY:
         _raise_unusable(matrix, bool(np.isfinite([lowest, highest]).all()))
     if data.in_memory is None:  # each column is checked as it is first read, and none is looked at for notes
         return matrix
@@ -76,7 +76,7 @@ def _checked(matrix: Matrix) -> Matrix:
 
 def _require_sizes(matrix: Matrix, values: Array) -> None:
     sizes = np.maximum(-values.min(axis=0), values.max(axis=0))  # without a copy of the table
-    tiny = (sizes > 0) & (sizes < SMALLEST)
+    tiny = (sizes > 0) & (sizes < MIN_ENTRY)
     if tiny.any():
         column = int(tiny.argmax())
         row = int(abs(values[:, column]).argmax())
@@ -103,7 +103,7 @@ def _raise_unusable(matrix: Matrix, finite: bool) -> None:
 
 
 def _is_too_large(block: Array) -> NDArray[np.bool_]:
-    return np.asarray(abs(block) > LARGEST)
+    return np.asarray(abs(block) > MAX_ENTRY)
 
 
 def _is_not_finite(block: Array) -> NDArray[np.bool_]:

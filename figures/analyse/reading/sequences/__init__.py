@@ -4,6 +4,6 @@ from figures.analyse.reading.sequences.alphabet import checked_alphabet
 from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.reading.sequences.read import read_sequences
 from figures.analyse.reading.sequences.record import Sequences
-from figures.analyse.reading.sequences.tokens import MOST_TOKENS
+from figures.analyse.reading.sequences.tokens import MAX_TOKENS
 
-__all__ = ["FORMATS", "MOST_TOKENS", "Sequences", "checked_alphabet", "read_sequences"]
+__all__ = ["FORMATS", "MAX_TOKENS", "Sequences", "checked_alphabet", "read_sequences"]

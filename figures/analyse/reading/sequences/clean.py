@@ -20,8 +20,8 @@ from figures.analyse.reading.sequences.record import Sequences
 from figures.analyse.wording import counted
 
 Unknown = Literal["gap", "drop"]
-LISTED = 8
-MANY = 0.05  # unknown letters, as a share of the others, that are hardly errors
+N_LISTED_NAMES = 8
+MAX_UNKNOWN_SHARE = 0.05  # unknown letters, as a share of the others, that are hardly errors
 
 
 def cleaned(
@@ -71,7 +71,9 @@ def _without(
     table = np.zeros(256, bool)
     table[[ord(letter) for letter in strangers]] = True
     written = {"?": "* or ?"}  # the sign of a stop and that of the unknown are one when a file is read
-    listed = ", ".join(f"{written.get(letter, letter)} {count}" for letter, count in list(strangers.items())[:LISTED])
+    listed = ", ".join(
+        f"{written.get(letter, letter)} {count}" for letter, count in list(strangers.items())[:N_LISTED_NAMES]
+    )
     whose = "the given alphabet" if name == "letters" else name
     what = f"{counted(sum(strangers.values()), 'letter')} that {whose} has not ({listed})"
     kept = np.ones(len(letters), bool)
@@ -81,7 +83,7 @@ def _without(
         if unknown == "gap":
             block[strange] = GAP
     if unknown == "gap":
-        many = sum(strangers.values()) > MANY * max(1, int((~np.isin(letters, [GAP])).sum()))
+        many = sum(strangers.values()) > MAX_UNKNOWN_SHARE * max(1, int((~np.isin(letters, [GAP])).sum()))
         own = "; if they are letters of their own list all letters with --alphabet" if many else ""
         return letters, f"{what}: read as gaps; --unknown drop leaves their sequences out{own}"
     return letters[kept], f"{what}: {counted(int((~kept).sum()), 'sequence')} with them left out"
@@ -101,6 +103,8 @@ def _with_letters(
         notes.append(f"{counted(int((~full).sum()), 'sequence')} of gaps only left out")
     if not sites.all():
         letters = np.ascontiguousarray(letters[:, sites])
-        listed = ", ".join(map(str, columns[~sites][:LISTED])) + ("" if (~sites).sum() <= LISTED else ", ...")
+        listed = ", ".join(map(str, columns[~sites][:N_LISTED_NAMES])) + (
+            "" if (~sites).sum() <= N_LISTED_NAMES else ", ..."
+        )
         notes.append(f"{counted(int((~sites).sum()), 'column')} of gaps only left out: {listed}")
     return letters, columns[sites], notes

@@ -25,7 +25,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "msf": (".msf",),
 }
 # CLUSTAL is not here: programs of direct coupling analysis give .aln to files with one sequence a line.
-BEGINS: dict[str, str] = {
+FORMAT_BEGINNINGS: dict[str, str] = {
     "phylip": "the numbers of sequences and of columns",
     "nexus": "#NEXUS",
     "msf": "PileUp or !!, and a line with MSF: and the number of columns",
@@ -59,7 +59,7 @@ def format_of(file: TextFile) -> Format:
         return "a2m"
     if first.startswith((">", ";")) or (suffix in FORMATS["fasta"]):
         return "fasta"
-    for form, begins in BEGINS.items():
+    for form, begins in FORMAT_BEGINNINGS.items():
         if suffix in FORMATS[form]:
             raise DataError(
                 file.path,

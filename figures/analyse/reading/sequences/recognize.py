@@ -8,7 +8,7 @@ from figures.analyse.reading.text_file import TextFile
 
 Alignment = Literal["clustal", "phylip", "nexus", "msf"]
 TITLES: dict[str, str] = {"clustal": "CLUSTAL", "phylip": "PHYLIP", "nexus": "NEXUS", "msf": "MSF"}
-LOOKED_AT = 2000  # characters
+HEAD_CHARACTERS = 2000  # characters
 
 # Programs that write the format of CLUSTAL put their own name in its first line, with a version or a sentence.
 CLUSTAL = re.compile(r"\s*(CLUSTAL|(MUSCLE|PROBCONS|MSAPROBS|Kalign)\b[^\n]*(\(|version|multiple|alignment))")
@@ -42,12 +42,12 @@ OTHERS = (
 
 def alignment_of(text: str) -> Alignment | None:
     """Say which of the alignment formats of other programs a text begins as; None where it is none of them."""
-    head = text[:LOOKED_AT]
+    head = text[:HEAD_CHARACTERS]
     return next((form for form, pattern in ALIGNMENTS.items() if pattern.match(head)), None)
 
 
 def refuse_others(file: TextFile) -> None:
     """Raise a DataError for a known format that holds no alignment, which says what it is."""
     for other in OTHERS:
-        if other.pattern.match(file.head[:LOOKED_AT]):
+        if other.pattern.match(file.head[:HEAD_CHARACTERS]):
             raise DataError(file.path, f"is {other.name}; give the aligned sequences as FASTA, A2M, A3M or Stockholm")

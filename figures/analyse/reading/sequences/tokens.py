@@ -24,10 +24,10 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 NOT_KNOWN = "NA"
 GAPS = frozenset(("", "-", "."))
 MISSING = frozenset(("nan", "na", "n/a", "#n/a"))  # missing values are gaps too, and are counted
-MOST_TOKENS = 250
-LONGEST = 30  # letters that a token has at most
+MAX_TOKENS = 250
+MAX_TOKEN_LETTERS = 30  # letters that a token has at most
 HEADER_SAMPLE = 50  # rows that decide whether there is a header
-LISTED = 8  # tokens of a kind that are named in a note
+N_LISTED_TOKENS = 8  # tokens of a kind that are named in a note
 
 
 class _Codes(dict[str, int]):
@@ -133,7 +133,7 @@ def _gathered(
                 "equally long (an empty cell is a gap)",
             )
         row = [codes[cells[k]] for k in chosen]
-        if max(row) >= MOST_TOKENS:
+        if max(row) >= MAX_TOKENS:
             raise DataError(file.path, _too_many(codes, number))
         place = choice.place()
         if place is not None:
@@ -200,7 +200,7 @@ def suspicious_tokens(counts: Mapping[str, int]) -> list[str]:
     }
     return notes + [
         f"among integers, {counted(len(found), 'token')} that {'is' if len(found) == 1 else 'are'} {what}: "
-        f"{listed(found, LISTED)} (a token like any other; leave the cell empty where nothing is known)"
+        f"{listed(found, N_LISTED_TOKENS)} (a token like any other; leave the cell empty where nothing is known)"
         for what, found in suspicious.items()
         if found
     ]
@@ -208,7 +208,7 @@ def suspicious_tokens(counts: Mapping[str, int]) -> list[str]:
 
 def _require_tokens(file: TextFile, tokens: tuple[str, ...]) -> None:
     longest = max(tokens, key=len)
-    if len(longest) > LONGEST:
+    if len(longest) > MAX_TOKEN_LETTERS:
         raise DataError(
             file.path,
             f"{shown(longest)} is longer than a token; leave out that column with --skip-columns, or write whole "
@@ -219,6 +219,6 @@ def _require_tokens(file: TextFile, tokens: tuple[str, ...]) -> None:
 def _too_many(codes: _Codes, number: int) -> str:
     rare = ", ".join(shown(token, 20) for token in list(codes)[-3:])
     return (
-        f"has more than {MOST_TOKENS} different tokens by row {number} (the last: {rare}), the most that there may be; "
+        f"has more than {MAX_TOKENS} different tokens by row {number} (the last: {rare}), the most that there may be; "
         "leave out columns of names or of measurements with --skip-columns"
     )

@@ -13,7 +13,7 @@ from figures.analyse.wording import counted, shown
 
 Header = Literal["auto", "yes", "no"]
 Cells = list[str]
-STEADY = 5  # numbers that make equal steps by chance in few tables
+MIN_EQUAL_STEPS = 5  # numbers that make equal steps by chance in few tables
 YEARS = range(1500, 2200)
 
 
@@ -115,4 +115,4 @@ def _is_scale(cells: Cells) -> bool:
         steps = np.diff(values)
     if not (np.isfinite(steps).all() and steps[0] and np.allclose(steps, steps[0], rtol=1e-6, atol=0)):
         return False
-    return len(cells) >= STEADY or all(value in YEARS for value in values.tolist())
+    return len(cells) >= MIN_EQUAL_STEPS or all(value in YEARS for value in values.tolist())

@@ -22,14 +22,14 @@ Form = Literal["ldac", "uci", "matrix market"]
 BANNER = b"%%MatrixMarket"
 LINE_OF_LDAC = re.compile(rb"\d+( +\d+:[\d.]+)+ *")
 BYTES_PER_DOCUMENT = 300
-LOOKED_AT = 1 << 16  # bytes that decide about the form
+HEAD_BYTES = 1 << 16  # bytes that decide about the form
 
 
 def form_of(path: Path) -> Form | None:
     """Say in which form the documents are counted; None where they are not."""
     with open_binary(path) as file:
-        head = file.read(LOOKED_AT)
-    lines = head.splitlines()[: -1 if len(head) == LOOKED_AT else None]
+        head = file.read(HEAD_BYTES)
+    lines = head.splitlines()[: -1 if len(head) == HEAD_BYTES else None]
     first = list(islice((line.strip() for line in lines if line.strip()), 5))
     if head.startswith(BANNER):
         return "matrix market"

@@ -15,7 +15,7 @@ Named = Iterator[tuple[str, str]]  # the name of a document in messages, and its
 USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")
 EMPTY = ("NaN", "NA", "N/A", "null", "None")  # programs write these for a cell without text
 LONGEST_NAME = 5  # words of the name of a column
-LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
+MAX_CELL_CHARACTERS = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
 
 
 def text_files(path: Path) -> list[Path]:
@@ -53,7 +53,7 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
     text = whole.lstrip("\r\n")
     above = len(lines_of(whole[: len(whole) - len(text)])) - 1  # blank lines
     delimiter = _delimiter(path, text)
-    before = csv.field_size_limit(LONGEST)
+    before = csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         names = [cell or "" for cell in rows.fieldnames or []]

@@ -8,7 +8,7 @@ from figures.analyse.reading.opening import plain_name
 from figures.analyse.reading.text.decode import decoded, lines_of
 from figures.analyse.wording import counted, shown
 
-LONGEST = 9  # a count has at most so many digits
+MAX_COUNT_DIGITS = 9  # a count has at most so many digits
 WHOLE = re.compile(r"\.0*$")  # a count may be written 2.0
 Counted = tuple[str, dict[int, int]]  # name of a document; how often each word occurs
 
@@ -62,7 +62,7 @@ def _counts(path: Path, tokens: Path, number: int, cells: list[str], n_words: in
             raise DataError(path, f"line {number}: {shown(cell)} is not id:count (two whole numbers)")
         if len(word) > 18 or int(word) >= n_words:
             raise DataError(path, f"line {number}: there is no word {word}: {tokens.name} has {n_words}, from 0")
-        if len(times) > LONGEST:
+        if len(times) > MAX_COUNT_DIGITS:
             raise DataError(path, f"line {number}: {shown(cell)} is no count of words in a document")
         if int(word) in entries:
             raise DataError(path, f"line {number}: word {word} is counted twice")

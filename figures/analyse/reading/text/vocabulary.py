@@ -15,8 +15,8 @@ from figures.analyse.reading.text.ldac import Counted
 from figures.analyse.reading.text.record import Corpus
 from figures.analyse.wording import counted, shown
 
-LISTED = 5
-SHORTEST = 2  # letters that a word has at least
+N_LISTED_WORDS = 5
+MIN_LETTERS = 2  # letters that a word has at least
 APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 
 _ENGLISH = """
@@ -57,7 +57,7 @@ def require_words(path: Path, documents: list[Counted], drop_empty: bool) -> tup
         raise DataError(path, f"has no words in its {found}; if it is a table of numbers say --kind matrix")
     if not empty:
         return documents, []
-    first = ", ".join(empty[:LISTED]) + (", ..." if len(empty) > LISTED else "")
+    first = ", ".join(empty[:N_LISTED_WORDS]) + (", ..." if len(empty) > N_LISTED_WORDS else "")
     if not drop_empty:
         raise DataError(
             path, f"{counted(len(empty), 'document')} without words ({first}); leave out what is empty by --drop-empty"
@@ -125,7 +125,7 @@ def words_of(text: str) -> list[str]:
     They are runs of at least two letters, with apostrophes and hyphens inside; numbers are no words.
     """
     normal = unicodedata.normalize("NFC", text).lower().replace(APOSTROPHE, "'")
-    return [word for word in _pattern().findall(normal) if len(word) >= SHORTEST]
+    return [word for word in _pattern().findall(normal) if len(word) >= MIN_LETTERS]
 
 
 @cache
