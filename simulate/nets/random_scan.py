@@ -12,10 +12,10 @@ from simulate.potts.chains import Chains
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.observables import Observables
 from simulate.potts.progress import sweep_bar
+from simulate.potts.recording import Watch
 from simulate.potts.run import Run
 from simulate.potts.sampling import chains_of, plan_of
 from simulate.potts.starts import ordered_and_random
-from simulate.potts.watch import Watch
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array

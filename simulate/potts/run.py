@@ -19,9 +19,9 @@ from simulate.core.mixing import moving
 from simulate.potts.checkpoint import Checkpoint
 from simulate.potts.dynamics import Dynamics
 from simulate.potts.progress import Bar
-from simulate.potts.sites import SlowSite
+from simulate.potts.recording import Watch, part
+from simulate.potts.site_counts import SlowSite
 from simulate.potts.tempering import TemperedDynamics
-from simulate.potts.watch import Watch, part
 
 Arrays = dict[str, NDArray[Any]]
 

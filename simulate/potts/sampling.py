@@ -15,10 +15,10 @@ from simulate.potts.checkpoint import Checkpoint
 from simulate.potts.dynamics import Method, make_dynamics
 from simulate.potts.observables import Observables, color_symmetry
 from simulate.potts.progress import sweep_bar
+from simulate.potts.recording import Watch
 from simulate.potts.run import Plan, Run
 from simulate.potts.starts import States, separated_starts
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
-from simulate.potts.watch import Watch
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array

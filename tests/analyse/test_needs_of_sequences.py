@@ -11,8 +11,8 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from figures.analyse.command import main
 from figures.analyse.sequences import analyse_sequences, needs
-from figures.analyse.sequences.carry_out import in_processes
 from figures.analyse.sequences.needs import Work, memory_bytes, planned_work
+from figures.analyse.sequences.run_fits import in_processes
 from simulate.core import Task, TaskError, stream
 from simulate.potts.inference.memory import peak_bytes
 
@@ -55,7 +55,7 @@ def test_the_planned_fits_are_those_of_the_analysis(monkeypatch):
         return found
 
     original = carried_out()
-    monkeypatch.setattr("figures.analyse.sequences.carry_out.sweep", watched)
+    monkeypatch.setattr("figures.analyse.sequences.run_fits.sweep", watched)
     for l2 in (None, 1.0):
         keys.clear()
         found = analyse_sequences(letters(), "ACGU", l2=l2)
@@ -65,9 +65,9 @@ def test_the_planned_fits_are_those_of_the_analysis(monkeypatch):
 
 
 def carried_out():
-    from figures.analyse.sequences import carry_out
+    from figures.analyse.sequences import run_fits
 
-    return carry_out.sweep
+    return run_fits.sweep
 
 
 def test_memory_grows_with_the_fits_at_a_time_and_time_falls():
@@ -87,7 +87,7 @@ def test_a_long_run_says_at_its_start_what_is_to_come(monkeypatch, capsys):
     said = []
     analyse_sequences(letters(), "ACGU", l2=1.0, progress="mine", say=said.append)
     assert not said  # it is short
-    monkeypatch.setattr("figures.analyse.sequences.analyse.LONG", 0.0)
+    monkeypatch.setattr("figures.analyse.sequences.analyse.ANNOUNCED_SECONDS", 0.0)
     analyse_sequences(letters(), "ACGU", l2=1.0, progress="mine", say=said.append)
     (sentence,) = (" ".join(each.split()) for each in said)
     assert sentence.startswith("To come are 1 fit to all sequences for the scores of pairs, 1 to fewer sequences")
@@ -131,7 +131,7 @@ def test_where_the_memory_runs_out_the_cure_is_said(monkeypatch):
     def killed(*_, **__):
         raise TerminatedWorkerError("A worker process managed by the executor was unexpectedly terminated")
 
-    monkeypatch.setattr("figures.analyse.sequences.carry_out.sweep", killed)
+    monkeypatch.setattr("figures.analyse.sequences.run_fits.sweep", killed)
     with in_processes(2, None, None) as carry_out, pytest.raises(MemoryError, match=said):
         carry_out([])
 
@@ -157,7 +157,7 @@ def test_only_several_processes_are_told_to_be_fewer(monkeypatch):
     def fails(*_, **__):
         raise TaskError("MemoryError: none left")
 
-    monkeypatch.setattr("figures.analyse.sequences.carry_out.sweep", fails)
+    monkeypatch.setattr("figures.analyse.sequences.run_fits.sweep", fails)
     for jobs, told in ((1, False), (2, True)):
         with in_processes(jobs, None, None) as carry_out, pytest.raises(MemoryError) as error:
             carry_out([])

@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import binom, chi2
 
 from simulate.core import stream
-from simulate.potts import MixingError, make_dynamics, sample, sampling, sites
+from simulate.potts import MixingError, make_dynamics, sample, sampling
+from simulate.potts import site_counts as sites
 from simulate.potts.observables import PROJECTIONS, Observables
-from simulate.potts.sites import SiteCounts
+from simulate.potts.site_counts import SiteCounts
 from theory.models import Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 
 LEVEL = 1e-6  # false alarms of each bound

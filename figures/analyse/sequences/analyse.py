@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences import table
-from figures.analyse.sequences.carry_out import in_processes
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
 from figures.analyse.sequences.independent_sites import color_frequencies, varying_sites
@@ -18,6 +17,7 @@ from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, train
 from figures.analyse.sequences.record import SequenceAnalysis, label
 from figures.analyse.sequences.residuals import SHORT_SITES
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
+from figures.analyse.sequences.run_fits import in_processes
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.split import Split, split_clusters
 from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task, map_task

@@ -8,7 +8,7 @@ from figures.analyse.errors import OptionError
 from figures.analyse.reading.sequences import Sequences, read_sequences
 from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
-from figures.analyse.sequences.exchange import exchange_files, weights_frame
+from figures.analyse.sequences.exports import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
 from figures.analyse.sequences.needs import needs
 from figures.analyse.sequences.record import SequenceAnalysis

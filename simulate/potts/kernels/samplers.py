@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.kernels.eight import single_precision
 from simulate.potts.kernels.independent import IndependentChains
 from simulate.potts.kernels.lattice import fastest_sweeps, lattice_scores
 from simulate.potts.kernels.lists import coloring, groups_of
+from simulate.potts.kernels.rows_of_eight import single_precision
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
 from simulate.potts.kernels.sweeps import (
     dense_sweeps,

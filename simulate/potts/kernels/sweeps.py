@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simulate.potts.kernels.compiled import compiled
-from simulate.potts.kernels.eight import add_eight
+from simulate.potts.kernels.rows_of_eight import add_eight
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 MIN_EXPONENT = np.float32(-87.0)  # exp of less underflows in single precision

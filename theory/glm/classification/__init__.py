@@ -2,7 +2,7 @@
 
 from theory.glm.classification.optimum import OptimalRidge, optimal_ridge
 from theory.glm.classification.regression import masked_regression_problem
-from theory.glm.classification.sites import masked_classification, masked_color, spin_glass_site, split_site
+from theory.glm.classification.site_mixtures import masked_classification, masked_color, spin_glass_site, split_site
 from theory.glm.classification.trees import TreeFloors, random_graph_floors, star_floors
 from theory.glm.fresh_loss import fresh_loss, mixture_floor
 from theory.glm.separability import mixture_separability_threshold

@@ -6,8 +6,8 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.random_matrix.row_response import inverse_weights
+from theory.random_matrix.spectral.classified_points import ROUNDING, Points, between
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
-from theory.random_matrix.spectral.points import ROUNDING, Points, between
 
 BISECTIONS = 6  # between two attempts at the double root
 ATTEMPTS = 12

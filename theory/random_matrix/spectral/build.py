@@ -12,11 +12,11 @@ from theory.random_matrix.spectral.bulk import Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.law_variable import Eigenvalue, Variable
 from theory.random_matrix.spectral.quadrature import DENSITY_TOLERANCE, distance, gaps_of_spectrum, moved, shown_between
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
 from theory.random_matrix.spectral.search import bulks
-from theory.random_matrix.spectral.variable import Eigenvalue, Variable
 
 if TYPE_CHECKING:
     from theory.core.arrays import Array

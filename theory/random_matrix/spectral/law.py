@@ -17,8 +17,8 @@ from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 from theory.random_matrix.spectral.equation import MAX_RESIDUAL, resolvent
+from theory.random_matrix.spectral.law_variable import Variable
 from theory.random_matrix.spectral.real_branch import ADVICE
-from theory.random_matrix.spectral.variable import Variable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import Ensemble, masked_predictor, sample_correlation, sample_covariance
 from theory.random_matrix.spectral.law import SpectralLaw
-from theory.random_matrix.spectral.variable import Predictor, Variable
+from theory.random_matrix.spectral.law_variable import Predictor, Variable
 
 
 @checked

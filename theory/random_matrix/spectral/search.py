@@ -13,11 +13,11 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.boundary import boundaries
 from theory.random_matrix.spectral.bulk import Interval
+from theory.random_matrix.spectral.classified_points import ROUNDING, Points, between
 from theory.random_matrix.spectral.dense_branch import extreme_edge
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import share_below, solve
 from theory.random_matrix.spectral.levels import EQUAL_LEVELS, gap_levels
-from theory.random_matrix.spectral.points import ROUNDING, Points, between
 from theory.random_matrix.spectral.resolve import Span
 
 ROUNDS = 120

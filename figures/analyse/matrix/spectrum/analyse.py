@@ -11,7 +11,7 @@ import numpy as np
 
 from figures.analyse.matrix.admissible import admitted
 from figures.analyse.matrix.centered_rows import CenteredRows, ridge_of_contrasts
-from figures.analyse.matrix.spectrum.no_law import without_law
+from figures.analyse.matrix.spectrum.law_refusals import without_law
 from figures.analyse.matrix.spectrum.noise_part import TRACY_WIDOM, noise_part
 from figures.analyse.matrix.spectrum.record import (
     CORRELATION,
@@ -29,7 +29,7 @@ from theory.numerics import ConvergenceError
 from theory.random_matrix import SpectralLaw, covariance_law, predictor_law
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble
-from theory.random_matrix.spectral.variable import Predictor
+from theory.random_matrix.spectral.law_variable import Predictor
 
 LEAST_ROWS, LEAST_COLUMNS, MOST_COLUMNS = 10, 5, 1500
 TOP_SHARE = 0.02  # the share of one eigenvalue, within which a square-root edge is seen

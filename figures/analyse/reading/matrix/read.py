@@ -11,11 +11,11 @@ from figures.analyse.errors import DataError
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.reading.matrix.choices import Reading
 from figures.analyse.reading.matrix.codes import code_notes
+from figures.analyse.reading.matrix.counting_columns import steady_notes
 from figures.analyse.reading.matrix.formats import format_of
 from figures.analyse.reading.matrix.raw_rows import entries_where, extremes, finite_rows, without_gaps
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.matrix.shape import TableShape
-from figures.analyse.reading.matrix.steady import steady_notes
 from figures.analyse.wording import counted
 from theory.core.arrays import Array
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.potts.dynamics import Dynamics
 from simulate.potts.observables import Observables
-from simulate.potts.sites import BATCHES, SiteCounts, SlowSite
+from simulate.potts.site_counts import BATCHES, SiteCounts, SlowSite
 from simulate.potts.tempering import TemperedDynamics
 from theory.core.arrays import Array
 
