@@ -133,7 +133,7 @@ def _gallery(options: argparse.Namespace) -> int:
 
 
 def _check_gallery(options: argparse.Namespace) -> int:
-    """Names the pictures that do not show the tables that are there; a table of other sources tells nothing of them."""
+    """Name the pictures that do not show the tables that are there; a table of other sources tells nothing of them."""
     from figures.core.gallery import shows_another_table
 
     tree = SourceTree()

@@ -68,7 +68,7 @@ def _named(found: re.Match[str]) -> str:
 
 
 def _apart(found: re.Match[str]) -> bool:
-    """Tells whether blanks or stops stand around the match, as inline markup needs it."""
+    """Tell whether blanks or stops stand around the match, as inline markup needs it."""
     before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
     return (not before or before in " (") and (not after or after in " ,.;:)")
 

@@ -117,7 +117,7 @@ class _Work:
             raise ValueError(f"curve {self.label!r} has no theory {size} ({reason}): {CURE}") from reason
 
     def require_sizes(self) -> None:
-        """Refuses, before anything is simulated, points without a theory of the size that they are judged at."""
+        """Refuse, before anything is simulated, points without a theory of the size that they are judged at."""
         if self.curve.theory is None:
             return
         judged = (*self.sizes, math.inf) if self.curve.extrapolate else self.sizes
@@ -154,7 +154,7 @@ class _Work:
                 yield make(x, theory=theory, d=math.inf, estimate=limit, judged=meant)
 
     def is_judged(self, model: Any) -> bool:
-        """Says whether z means anything for the model."""
+        """Say whether z means anything for the model."""
         chosen = self.experiment.judged
         return not self.curve.unjudged if chosen is None else bool(chosen(model))
 

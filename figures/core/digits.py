@@ -22,5 +22,5 @@ def written_digits() -> Array:
 
 
 def missing() -> str | None:
-    """Says why an experiment on the digits is skipped, or None where it can run."""
+    """Say why an experiment on the digits is skipped, or None where it can run."""
     return missing_extra("figures", "sklearn")

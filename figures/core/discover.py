@@ -35,7 +35,7 @@ def find_experiments() -> dict[str, Path]:
 
 
 def is_experiment(path: Path) -> bool:
-    """Tells whether a file declares an experiment.
+    """Tell whether a file declares an experiment.
 
     It is read as text, since to load every module in order to find one experiment would be slow.
     """

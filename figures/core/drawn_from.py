@@ -45,7 +45,7 @@ def note_drawn(gallery: Path, experiment: Path, table: Path) -> None:
 
 
 def out_of_date(gallery: Path, experiment: Path) -> str | None:
-    """Says why the picture of an experiment in the gallery is old, or None where it is not."""
+    """Say why the picture of an experiment in the gallery is old, or None where it is not."""
     name, known = experiment.stem, read_drawn(gallery)
     picture = gallery / f"{name}.png"
     if not picture.is_file():

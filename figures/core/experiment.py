@@ -262,7 +262,7 @@ class Experiment:
             raise ValueError(f"replicates must be >= 2, got {self.replicates}")
 
     def _require_settings(self) -> None:
-        """Refuses curves that show a number of a setting which is not declared, or numbers without a measurement."""
+        """Refuse curves that show a number of a setting which is not declared, or numbers without a measurement."""
         shown = [curve for panel in self.panels or () for curve in map(_declared, panel.curves.values())]
         shown += map(_declared, (self.curves or {}).values())
         numbers = [curve for curve in shown if curve.number is not None]

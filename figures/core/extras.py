@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 
 def missing_extra(extra: str, *packages: str) -> str | None:
-    """Says which of the packages of an extra are absent and what installs them; None where all are there.
+    """Say which of the packages of an extra are absent and what installs them; None where all are there.
 
     The two cures are for those who call make and for those who do not: the second names the interpreter that runs.
     """

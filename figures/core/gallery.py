@@ -44,7 +44,7 @@ def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
 
 
 def shows_another_table(outputs: Outputs, gallery: Path = GALLERY) -> bool:
-    """Says whether the experiment's picture in the gallery differs from one that is drawn from its table now.
+    """Say whether the experiment's picture in the gallery differs from one that is drawn from its table now.
 
     A table of the same bytes is not drawn again. Rounding that differs from machine to machine is seen in no picture.
     """

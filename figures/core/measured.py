@@ -189,7 +189,7 @@ def _one(
     d: int,
     draw: Callable[[], Any],
 ) -> NDArray[np.float64]:
-    """Measures all numbers of one replicate, each at its points; one that it lacks is NaN, which the sweep refuses."""
+    """Measure all numbers of one replicate, each at its points; one that it lacks is NaN, which the sweep refuses."""
     found = measure(model, *points, d, draw())
     own = {name: _named(found, name) for name in lengths}
     return np.concatenate(
@@ -210,7 +210,7 @@ def _number(found: Any, curve: Curve) -> Any:
 
 
 def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
-    """Averages the replicates; the error of an average that is not the mean is taken to first order."""
+    """Average the replicates; the error of an average that is not the mean is taken to first order."""
     if callable(curve.average):
         return curve.average(replicates)
     if curve.average == "root mean square":

@@ -44,7 +44,7 @@ def draw_figure(
     caption: str = "",
     made: str = "",
 ) -> None:
-    """Draws the table `rows` of an experiment and saves the figure under every path (.pdf, .png).
+    """Draw the table `rows` of an experiment and saves the figure under every path (.pdf, .png).
 
     Equal tables give equal bytes: the files hold no date, and a matplotlibrc of the user has no influence. `dpi` is the
     resolution of a PNG in dots per inch. The title, the `caption`, and how the figure is `made`, a command, are kept in
@@ -129,7 +129,7 @@ def _labeled(low: float, high: float) -> tuple[float, ...]:
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
-    """Draws theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
+    """Draw theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
     if label.startswith("_") and curve is not None and curve.color is not None:
         position = curve.color  # more points of the curve of that color, with the same markers

@@ -22,7 +22,7 @@ def best_points(points: "DataFrame") -> "DataFrame":
 
 
 def draw_ratios(ax: "Axes", rows: "DataFrame", curves: Mapping[str, Curve]) -> None:
-    """Draws simulation/theory - 1 of every measured row with a theory, in the colors and markers of its own panel."""
+    """Draw simulation/theory - 1 of every measured row with a theory, in the colors and markers of its own panel."""
     labels = list(rows["curve"].drop_duplicates())
     measured = rows[rows["stderr"].notna() & rows["theory"].notna() & (rows["theory"] != 0)]
     shown = [label for label in labels if label in set(measured["curve"])]

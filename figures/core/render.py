@@ -87,7 +87,7 @@ def _escaped(text: str) -> str:
 
 
 def _encoded(text: str) -> str:
-    """Escapes what LaTeX takes for commands, and writes other than ASCII characters as commands."""
+    """Escape what LaTeX takes for commands, and write other than ASCII characters as commands."""
     pieces = re.split("([<>|∞])", text)
     return "".join(PLAIN.get(piece) or str(unicode_to_latex(piece)) for piece in pieces)
 

@@ -46,7 +46,7 @@ def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experim
 
 
 def summary(rows: pd.DataFrame, experiment: Experiment | None = None) -> str:
-    """Says how many numbers are judged and how far off they are, what is not judged and why, and what did not converge.
+    """Say how many numbers are judged and how far off they are, what is not judged and why, and what did not converge.
 
     "rms z" is the root of the mean of z^2 over independent comparisons, where a group of rows that share samples is
     one. Beside it stands what a right theory gives: 1.00 +- its standard deviation, and the median of the largest |z|.
@@ -106,7 +106,7 @@ def _count(n: int, noun: str) -> str:
 
 
 def _tabulated(rows: pd.DataFrame, experiment: Experiment | None) -> "pd.Series[bool]":
-    """Says which points of lines have a row of their own in the table."""
+    """Say which points of lines have a row of their own in the table."""
     wanted = pd.Series(False, index=rows.index)
     for panel in experiment.resolved_panels() if experiment is not None else ():
         own = True if experiment is None or experiment.panels is None else rows["panel"] == panel.title

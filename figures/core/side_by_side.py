@@ -28,7 +28,7 @@ EXPECTED = (Skipped, TaskError, OSError, ImportError)  # what the command line e
 
 
 def are_many(figures: Sequence[Outputs], context: Context) -> bool:
-    """Says whether there are enough figures to give every process whole ones; not on a cluster, which takes tasks."""
+    """Say whether there are enough figures to give every process whole ones; not on a cluster, which takes tasks."""
     return context.backend == "loky" and len(figures) >= max(2, 2 * joblib.effective_n_jobs(context.n_jobs))
 
 

@@ -25,7 +25,7 @@ def parts(model: Any) -> Iterator[Covariance | Potts]:
 
 
 def has_own_size(model: Any) -> bool:
-    """Says whether the theory of the model is for one finite size, that of a covariance or its number of sites."""
+    """Say whether the theory of the model is for one finite size, that of a covariance or its number of sites."""
     return any(math.isfinite(_size(part)) for part in parts(model))
 
 

@@ -126,7 +126,7 @@ class SourceTree:
         return [place for place in places if place is not None and place.name != "__init__.py"]
 
     def _is_reexport(self, module: str, name: str) -> bool:
-        """Says whether `name` is what a package takes from elsewhere, even if a module beside it has the same name."""
+        """Say whether `name` is what a package takes from elsewhere, even if a module beside it has the same name."""
         place = self._place(module)
         origin = None if place is None else self._text(place).reexports.get(name)
         return (

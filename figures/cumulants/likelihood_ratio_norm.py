@@ -20,14 +20,14 @@ ENUMERATED, SMALL, COUNTS = "signs, all spikes enumerated", (4, 6), (1, 2, 4, 7,
 
 
 def measured(d: int, n: int, repeats: int, replicate: int) -> NDArray[np.float64]:
-    """Measures ||L||^2 - 1 on `repeats` data sets of H1, and its standard error."""
+    """Measure ||L||^2 - 1 on `repeats` data sets of H1, and its standard error."""
     rng = stream(0, "likelihood ratio norm", d, n, replicate)
     found = enumerated_norm(SpikedCumulant(d, SMALL_BETA), n, repeats, rng)
     return np.array([found.mean - 1, found.stderr])
 
 
 def pooled(runs: NDArray[np.float64], repeats: int) -> Estimate:
-    """Averages all data sets of runs (R, 2): their own scatter gives a better error than that of a few run means."""
+    """Average all data sets of runs (R, 2): their own scatter gives a better error than that of a few run means."""
     return Estimate(float(runs[:, 0].mean()), float(np.linalg.norm(runs[:, 1])) / len(runs), len(runs) * repeats)
 
 

@@ -38,7 +38,7 @@ def layers(system: BinaryNetwork) -> int:
 
 
 def decays(system: BinaryNetwork, width: int, replicate: int) -> NDArray[np.float64]:
-    """Measures what is left of a change of the correlation, and of the mean square of gradients, after the layers."""
+    """Measure what is left of a change of the correlation, and of the mean square of gradients, after the layers."""
     point = signal_fixed_point(system)
     rng = stream(0, "binary decay", system.neurons, system.mean_variance, system.bias_variance, replicate)
     q, c = point.variance, point.correlation
@@ -47,7 +47,7 @@ def decays(system: BinaryNetwork, width: int, replicate: int) -> NDArray[np.floa
 
 
 def slopes(share: float, width: int, replicate: int) -> NDArray[np.float64]:
-    """Measures the slopes of the mean signs on the surrogate's outputs, layer by layer."""
+    """Measure the slopes of the mean signs on the surrogate's outputs, layer by layer."""
     rng = stream(0, "stochastic signs", share, replicate)
     return stochastic_activations(network("sign", share, 0.1), width, DEPTH, DRAWS, rng).slopes
 

@@ -47,7 +47,7 @@ def network(activation: str, alpha: float) -> NarrowNetwork:
 
 
 def risk(problem: Problem, n_inputs: int, rng: Generator, n_units: int = K, n_samples: int = 80) -> dict[str, float]:
-    """Measures the error of the posterior mean of one student."""
+    """Measure the error of the posterior mean of one student."""
     at, start = problem
     made = sample_narrow(at, n_inputs, n_units, rng, start=start, n_samples=n_samples, r_hat_limit=1.2)
     return {RISK: made.mean_risk}
@@ -96,7 +96,7 @@ def curves(activation: str) -> dict[str, Curve]:
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Begins the axis of the errors at zero."""
+    """Begin the axis of the errors at zero."""
     axes.set_ylim(bottom=0)
 
 

@@ -104,7 +104,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws a line at every switching size, and one where two depths are equally good."""
+    """Draw a line at every switching size, and one where two depths are equally good."""
     if axes.get_title() == FROZEN:
         for size in rows.loc[rows["curve"] == "switch", "x"]:
             axes.axvline(size, color="0.8", linewidth=0.7, zorder=0)

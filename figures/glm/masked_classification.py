@@ -43,12 +43,12 @@ Problem = tuple[float, float]  # alpha, lam
 
 
 def alone(lam: float) -> Callable[[float], Problem]:
-    """Says that x is alpha, at this ridge."""
+    """Say that x is alpha, at this ridge."""
     return lambda alpha: (alpha, lam)
 
 
 def scanned(alpha: float) -> Callable[[float], Problem]:
-    """Says that x is the ridge, at this alpha."""
+    """Say that x is the ridge, at this alpha."""
     return lambda lam: (alpha, lam)
 
 
@@ -71,7 +71,7 @@ NUMBERS: dict[str, tuple[int, Callable[[float], Problem]]] = {
 def fits(
     beta: float, points: dict[str, list[float]], p: int, replicate: int, sites: int = 3, sweeps: int | None = None
 ) -> dict[str, Array]:
-    """Measures all numbers on one sample, where numbers may share a fit."""
+    """Measure all numbers on one sample, where numbers may share a fit."""
     asked = {name: [NUMBERS[name][1](x) for x in xs] for name, xs in points.items()}
     problems = list(dict.fromkeys(one for own in asked.values() for one in own))
     found = spin_glass_fits(p, beta, problems, sites, sweeps or SWEEPS[beta], replicate)
@@ -86,7 +86,7 @@ def predicted(number: str, beta: float, xs: Sequence[float]) -> dict[str, Array]
 
 
 def predictions(beta: float, problems: Sequence[Problem]) -> Array:
-    """Predicts the test loss, its excess over the floor, and the training loss, (3, problems).
+    """Predict the test loss, its excess over the floor, and the training loss, (3, problems).
 
     Where the ridge is the same in all problems, each is solved from its neighbor.
     """
@@ -154,7 +154,7 @@ def optimum(alpha: float, color: int) -> Curve:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Says in the legend what the lines are that have no entry of their own."""
+    """Say in the legend what the lines are that have no entry of their own."""
     if rows["panel"].isin([LOSS, TRANSITION]).all():
         for style, meaning in STYLES[rows["panel"].iloc[0]].items():
             axes.plot([], [], color="0.3", linestyle=style, label=meaning)

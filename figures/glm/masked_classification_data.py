@@ -33,7 +33,7 @@ def spin_glass(n_sites: int, beta: float, rng: Generator) -> PottsModel:
 
 
 def normal_couplings(n_sites: int, rng: Generator) -> Array:
-    """Draws J = D J' D with normal J' and sum_j J_ij^2 = 1 in every row.
+    """Draw J = D J' D with normal J' and sum_j J_ij^2 = 1 in every row.
 
     Rows whose lengths differ by N^(-1/2) would add noise.
     """
@@ -88,7 +88,7 @@ def first_conditionals(model: PottsModel, states: States, n_sites: int) -> Array
 def spin_glass_fits(
     p: int, beta: float, problems: Sequence[tuple[float, float]], sites: int, sweeps: int, replicate: int
 ) -> Array:
-    """Measures test loss, excess and training loss of `sites` spins of one model of p + 1 spins, (problems, 3).
+    """Measure test loss, excess and training loss of `sites` spins of one model of p + 1 spins, (problems, 3).
 
     A problem is (alpha, lam); all share their samples, of which a smaller one takes the first. The test loss is the
     mean entropy of all sites plus the excess of the sites fitted, which has less noise than their own loss.
@@ -123,7 +123,7 @@ def masked_gap(
     trainings: int = TRAININGS,
     tol: float = TOLERANCE,
 ) -> Array:
-    """Measures test loss and entropy of a site, beside test loss and floor of the mixture with its moments, (4,).
+    """Measure test loss and entropy of a site, beside test loss and floor of the mixture with its moments, (4,).
 
     The order is: test loss of the fits, test loss of the mixture, entropy of the site, floor of the mixture. They are
     means over the first `n_fitted` sites of one model of `family` at `x`, and over `trainings` fits of each. `effort`

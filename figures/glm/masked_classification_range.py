@@ -104,7 +104,7 @@ def compared(
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Draws the band of one percent, and moves the markers of each curve a little aside of the others."""
+    """Draw the band of one percent, and move the markers of each curve a little aside of the others."""
     from matplotlib.container import ErrorbarContainer
     from matplotlib.transforms import ScaledTranslation
 

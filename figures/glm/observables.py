@@ -9,7 +9,7 @@ from theory import glm
 
 @lru_cache(maxsize=256)
 def saddle_point(model: Any) -> Any:
-    """Solves the saddle point of a record once; records are hashed by value or by identity."""
+    """Solve the saddle point of a record once; records are hashed by value or by identity."""
     return glm.solve(model)
 
 

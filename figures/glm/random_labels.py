@@ -38,13 +38,13 @@ def universal(model: RandomLabels) -> float:
 
 
 def least_loss(model: RandomLabels, d: int, rng: np.random.Generator, inputs: InputLaw) -> float:
-    """Measures the mean training loss without a ridge, by least squares or, for the hinge loss, by a linear program."""
+    """Measure the mean training loss without a ridge, by least squares or, for the hinge loss, by a linear program."""
     X = random_inputs(model.covariance.resized(d), round(model.alpha * d), rng, inputs)
     return least_loss_of(X, model, rng)
 
 
 def least_loss_of_digits(model: RandomLabels, d: int, rng: np.random.Generator) -> float:
-    """Measures the loss without a ridge on the d pixels of images that are drawn without replacement."""
+    """Measure the loss without a ridge on the d pixels of images that are drawn without replacement."""
     images = digits()
     return least_loss_of(images[rng.choice(len(images), round(model.alpha * d), replace=False)], model, rng)
 

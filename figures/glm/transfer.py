@@ -80,7 +80,7 @@ def curves(at: Callable[..., Instances], sizes: Sizes) -> dict[str, Curve]:
 
 
 def no_theory(models: Instances) -> None:
-    """Predicts nothing: the theory is of frozen features only."""
+    """Predict nothing: the theory is of frozen features only."""
 
 
 def scratch(sizes: Sizes) -> Curve:

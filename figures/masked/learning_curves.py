@@ -90,7 +90,7 @@ def train_error(model: MaskedRidge | MaskedRegression | TeacherStudent) -> float
 
 
 def teacher_train_error(model: TeacherStudent, d: int, rng: Generator) -> float:
-    """Measures the mean squared residual of fits to labels that were drawn, of several teachers of the same rows."""
+    """Measure the mean squared residual of fits to labels that were drawn, of several teachers of the same rows."""
     X = sample(model.covariance.resized(d), round(model.alpha * d), rng)
     n = len(X)
     teachers = rng.normal(0, np.sqrt(model.signal_power / d), (d, TEACHERS))

@@ -43,7 +43,7 @@ def learning_curves(name: str, context: Context) -> list[Row]:
 
 
 def named_sweep(name: str, context: Context, tasks: Iterable[Task]) -> dict[str, Any]:
-    """Carries out the tasks under names of their own, because both tables share one folder of finished tasks."""
+    """Carry out the tasks under names of their own, because both tables share one folder of finished tasks."""
     return context.sweep(task._replace(key=f"{name}/{task.key}") for task in tasks)
 
 

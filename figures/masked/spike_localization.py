@@ -68,7 +68,7 @@ def overlaps(title: str, noise: Noise, lam: float, strength: float) -> Panel:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws a dot for every number of coordinates, and a triangle at the top where no strength suffices."""
+    """Draw a dot for every number of coordinates, and a triangle at the top where no strength suffices."""
     if "strength" in rows["panel"].iloc[0]:
         return
     for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):

@@ -80,7 +80,7 @@ def delocalized(noise: Callable[[], Covariance], method: SpikeMethod, lam: float
 
 
 def well_above_threshold(data: SpikedData) -> bool:
-    """Tells whether corrections are of order 1/d.
+    """Tell whether corrections are of order 1/d.
 
     Nearer to the threshold, and below it, they are other powers of d, which the extrapolation does not remove.
     """

@@ -68,7 +68,7 @@ def curves(order: int) -> dict[str, Curve]:
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Says in the legend what the marks are that have no entry of their own."""
+    """Say in the legend what the marks are that have no entry of their own."""
     axes.plot([], [], "*", color="0.3", markersize=9, label="exact floor")
     axes.plot([], [], ":", color="0.3", label="truncated truth")
     axes.legend()

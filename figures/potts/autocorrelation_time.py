@@ -53,7 +53,7 @@ def ladder(model: SquareLatticePotts) -> NDArray[np.float64]:
 def measured_times(
     model: SquareLatticePotts, betas: NDArray[np.float64] | None, sweeps: int, replicates: int
 ) -> NDArray[np.float64]:
-    """Measures autocorrelation times of score and mean color in sweeps, (replicates, 2), tempered by `betas` if given.
+    """Measure autocorrelation times of score and mean color in sweeps, (replicates, 2), tempered by `betas` if given.
 
     The chains of all replicates are advanced together, and each replicate has its own. Times are cut off at the longest
     one that a run of this length can measure.

@@ -39,7 +39,7 @@ def population() -> tuple[PottsModel, potts.Enumeration, float]:
 
 
 def fitted(problem: Problem, _n_sites: int, rng: Generator) -> dict[str, float]:
-    """Measures excess masked loss and relative error of the couplings of one fit, averaged exactly over new data."""
+    """Measure excess masked loss and relative error of the couplings of one fit, averaged exactly over new data."""
     (kind, n_samples), (model, law, floor) = problem, population()
     states, p = law.states, law.probabilities
     counts = rng.multinomial(round(n_samples), p)

@@ -20,7 +20,7 @@ APART = 4  # sites between the pairs that are ranked: neighbors along the chain 
 
 
 def analysed(path: Path, context: Context, reference: str | None = None) -> SequenceAnalysis:
-    """Analyzes an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites.
+    """Analyze an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites.
 
     The residues of the sequence called `reference` are kept beside the sites.
     """
@@ -78,7 +78,7 @@ def _alignment(name: str) -> Path:
 
 
 def _missing(name: str) -> str | None:
-    """Says why an experiment on the alignment is skipped, or None where it can run."""
+    """Say why an experiment on the alignment is skipped, or None where it can run."""
     if not os.environ.get("ALIGNMENTS"):
         return f"no folder with {name} was named: make figures ALIGNMENTS=FOLDER"
     if _alignment(name).is_file():

@@ -77,7 +77,7 @@ def ring_population(model: PottsModel) -> ContrastPopulation:
 
 
 def ring_monitor(model: PottsModel, n: int, title: str) -> float:
-    """Measures the heteroskedasticity of a ring on n independent states, which are drawn exactly."""
+    """Measure the heteroskedasticity of a ring on n independent states, which are drawn exactly."""
     states = sample_ring(model.n_sites, model.color_couplings, model.beta, n, stream(0, "monitor", title))
     return float(heteroskedasticity(ring_population(model), states).mean())
 

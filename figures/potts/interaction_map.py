@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def compute(context: Context) -> list[Row]:
-    """Analyzes the shipped alignment, and adds the pairs that interact in the model from which it was sampled."""
+    """Analyze the shipped alignment, and add the pairs that interact in the model from which it was sampled."""
     analysis = analysed(ALIGNMENT, context)
     L = analysis.n_sites
     contacts = np.asarray(synthetic_model().site_couplings.todense())[:L, :L] != 0
@@ -37,7 +37,7 @@ def _floor(analysis: SequenceAnalysis) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws the panels, and places the legend of the losses below the curves and above the floor."""
+    """Draw the panels, and places the legend of the losses below the curves and above the floor."""
     draw_known(axes, rows, "interact in the model")
     if rows["panel"].iloc[0] == LEARNING:
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1))

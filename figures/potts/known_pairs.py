@@ -61,7 +61,7 @@ def known_rows(
 
 
 def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:
-    """Draws the shares in their panel, and circles around the known pairs, called `label`, in the map."""
+    """Draw the shares in their panel, and circles around the known pairs, called `label`, in the map."""
     if len(rows) and rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
         return

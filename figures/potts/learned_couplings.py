@@ -23,7 +23,7 @@ LEARNED, IDENTITY = "learned", "identical"
 
 
 def learned(n_samples: int, seed: int) -> NDArray[np.float64]:
-    """Fits one sample and returns c A and V/c, flat, where c gives V the scale of the true color couplings.
+    """Fit one sample and return c A and V/c, flat, where c gives V the scale of the true color couplings.
 
     The bias of V/c, which falls as 1/M, is taken out by fits to both halves of the sample: twice the V/c of the whole
     sample less the mean of those of its halves. A is that of the whole sample.
@@ -63,7 +63,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws the map of the sites as an image, the truth below the diagonal and what one sample taught above it."""
+    """Draw the map of the sites as an image, the truth below the diagonal and what one sample taught above it."""
     if rows["panel"].iloc[0] != SITES:
         return
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())

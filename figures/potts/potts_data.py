@@ -40,14 +40,14 @@ def ring_with_matching(n_sites: int) -> PottsModel:
 
 
 def draw(model: Model, n: int, sweeps: int, rng: np.random.Generator) -> NDArray[np.int16]:
-    """Draws n states, one from each chain, after `sweeps` heat-bath sweeps from random colors."""
+    """Draw n states, one from each chain, after `sweeps` heat-bath sweeps from random colors."""
     chains = make_dynamics(model, n, rng)
     chains.run(sweeps)
     return np.asarray(chains.states)
 
 
 def sampled_moments(model: Model, chains: int, records: int, sweeps: int, symmetric: bool, name: str) -> Array:
-    """Measures mean, covariance, and heteroskedasticity averaged over sites, of chains * records states, in one row.
+    """Measure mean, covariance, and heteroskedasticity averaged over sites, of chains * records states, in one row.
 
     Records are `sweeps` apart, after ten times as many to forget the random start. `symmetric`: colors are renamed at
     random in every state, where the model does not tell them apart.
@@ -81,7 +81,7 @@ def unknowns(population: ContrastPopulation) -> int:
 
 
 def theory(population: ContrastPopulation, ratio: float, ridge: float) -> ContrastRegression:
-    """Predicts the errors at `ratio` samples and a penalty `ridge` per unknown; a ridge of zero is the limit."""
+    """Predict the errors at `ratio` samples and a penalty `ridge` per unknown; a ridge of zero is the limit."""
     alpha = ratio * unknowns(population) / population.covariance.size
     if ridge == 0:
         return ridgeless_contrast_regression(population, alpha)
@@ -95,7 +95,7 @@ def errors_of_fits(
     sweeps: int,
     names: tuple[str, int],
 ) -> Array:
-    """Measures the mean test error of fits to Potts data for every (ratio, ridge) of `problems`.
+    """Measure the mean test error of fits to Potts data for every (ratio, ridge) of `problems`.
 
     Rings are drawn exactly (`sweeps` = 0), other models by `draw`; one draw serves all problems, of which a smaller one
     takes the first samples.
@@ -117,7 +117,7 @@ def errors_of_fits(
 def gaussian_errors(
     population: ContrastPopulation, problems: Sequence[tuple[float, float]], names: tuple[str, int]
 ) -> Array:
-    """Measures the errors of `errors_of_fits` for Gaussian data, with new rows for every problem."""
+    """Measure the errors of `errors_of_fits` for Gaussian data, with new rows for every problem."""
     u, rng = unknowns(population), stream(0, "Gaussian fits", *names)
     sizes = [round(ratio * u) for ratio, _ in problems]
     fits = (fit_gaussian(population, n, ridge * u / n, rng) for n, (_, ridge) in zip(sizes, problems, strict=True))

@@ -25,7 +25,7 @@ Plan = tuple[int, tuple[float, ...]]  # sequences to test on, and ridges
 
 
 def fits(plan: Plan, sizes: list[int], _d: int, seed: int) -> list[dict[str, float]]:
-    """Measures excess masked loss and recovery error of fits to samples, of which the smaller ones are the first.
+    """Measure excess masked loss and recovery error of fits to samples, of which the smaller ones are the first.
 
     They are those of the full fit with hardly any ridge, or, with ridges, of a factored fit and of the best full fit.
     The factored fit is not tuned. For the full fit the least loss and the least error over all ridges are taken, each
@@ -50,7 +50,7 @@ def named(kind: str, loss: float, error: float) -> dict[str, float]:
 
 
 def full_fit(states: Array, test: Array, floor: float, ridge: float, field_ridge: float) -> tuple[float, float]:
-    """Measures excess masked loss and recovery error of the full fit whose ridges are these numbers times 1/M."""
+    """Measure excess masked loss and recovery error of the full fit whose ridges are these numbers times 1/M."""
     n = len(states)
     full = pseudo_likelihood(states, C, l2=ridge / n, field_l2=field_ridge / n, tol=1e-3)
     loss = float(sequence_losses(full.model, test).mean())

@@ -55,14 +55,14 @@ def exact_energy(model: Potts) -> float:
 
 
 def measured_energies(model: Potts, n_each: int, seed: int) -> NDArray[np.float64]:
-    """Measures the mean energy per site of each chain, (CHAINS,)."""
+    """Measure the mean energy per site of each chain, (CHAINS,)."""
     betas: Literal["auto"] | None = "auto" if model.beta == TEMPERED else None
     chains = sample(model, n_each * CHAINS, seed=seed, n_chains=CHAINS, betas=betas)
     return np.asarray(-chains.scores.reshape(n_each, CHAINS).mean(axis=0) / model.n_sites)
 
 
 def measured_histogram(n_each: int, seed: int) -> NDArray[np.float64]:
-    """Measures the share of the samples of each chain in every bar, (HISTOGRAM_CHAINS, bars)."""
+    """Measure the share of the samples of each chain in every bar, (HISTOGRAM_CHAINS, bars)."""
     model, count = curie_weiss(SIZE, 3, NEAR_CRITICAL), n_each * HISTOGRAM_CHAINS
     chains = sample(model, count, seed=seed, check=False, n_chains=HISTOGRAM_CHAINS, burn_in=400, thin=10)
     bars = np.round(SIZE * largest_share(chains.states, 3)).astype(int).reshape(n_each, -1) // BIN
@@ -102,7 +102,7 @@ def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws the line of no deviation; the names stand beside the energies."""
+    """Draw the line of no deviation; the names stand beside the energies."""
     if rows["panel"].iloc[0] == DEVIATIONS:
         axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
         axes.legend().remove()

@@ -10,7 +10,7 @@ from figures.core.extras import missing_extra
 
 
 def compute(context: Context) -> list[Row]:
-    """Analyzes the news that come with the package lda: 395 items, from which stop words are already left out."""
+    """Analyze the news that come with the package lda: 395 items, from which stop words are already left out."""
     spec = find_spec("lda")
     news = Path(str(spec.origin if spec else "")).parent / "tests" / "reuters.ldac"
     draft = context.is_draft
@@ -19,7 +19,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def missing() -> str | None:
-    """Says why the experiment is skipped, or None where it can run."""
+    """Say why the experiment is skipped, or None where it can run."""
     return missing_extra("text", "lda")
 
 

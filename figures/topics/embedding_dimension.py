@@ -14,7 +14,7 @@ EXCESS = "excess loss"
 
 
 def excess(dimension: float, _n_tokens: int, rng: Generator) -> dict[str, float]:
-    """Measures the excess loss over 1 - 1/(tau v) that one numerical minimization from a random start ends at."""
+    """Measure the excess loss over 1 - 1/(tau v) that one numerical minimization from a random start ends at."""
     return {EXCESS: fitted_embedding(Population.of(MODEL, MASKING), int(dimension), rng, bias=True)[1]}
 
 

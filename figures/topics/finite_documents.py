@@ -15,7 +15,7 @@ DIAGONAL, SAME, DIFFERENT, GAP, LOSS = "diagonal", "same topic", "different topi
 
 
 def measured(length: float, n_documents: int, rng: Generator) -> dict[str, float]:
-    """Measures class means of the entries, the gap and the loss of one fit."""
+    """Measure class means of the entries, the gap and the loss of one fit."""
     fit = fit_value_matrix(sample_topic_documents(MODEL, n_documents, rng, length=int(length)), MASKING, rng)
     words = fit.matrix[1:, 1:]
     topic = np.arange(len(words)) // MODEL.words_per_topic

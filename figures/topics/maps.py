@@ -27,7 +27,7 @@ def entries(matrix: NDArray[np.float64], panel: str, measured: NDArray[np.bool_]
 
 
 def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[float, float]) -> None:
-    """Draws the matrix as an image in place of the curves on `axes`, with a color bar that says `label`."""
+    """Draw the matrix as an image in place of the curves on `axes`, with a color bar that says `label`."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])

@@ -24,7 +24,7 @@ THEORY, DESCENT, KNEES = "gradient flow", "gradient descent", "relaxation times"
 
 
 def path(loss: Loss, times: list[float], _size: int, rng: Generator) -> dict[str, NDArray[np.float64]]:
-    """Measures the gap and the loss of the value matrix after gradient descent to each time."""
+    """Measure the gap and the loss of the value matrix after gradient descent to each time."""
     found = descent(Population.of(MODEL, MASKING), loss, STEP, [round(t / STEP) for t in times], rng)
     D = MODEL.n_tokens
     return {"gap": np.array([topic_gap(MODEL, each[1:].reshape(D, D)) for each in found]), "loss": found[:, 0]}

@@ -39,7 +39,7 @@ def gain(tied: Tied) -> float:
 
 
 def measured_gain(tied: Tied, d: int, rng: Generator) -> float:
-    """Measures the loss minus that of uniform attention on sampled documents of d tokens."""
+    """Measure the loss minus that of uniform attention on sampled documents of d tokens."""
     documents = sample_topic_documents(tied.model, DOCUMENTS, rng, length=d)
     batch = batch_of(mask_documents(documents, MASKING, rng))
     A = tied.weight
@@ -56,7 +56,7 @@ def curve(tau: int) -> Curve:
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Says in the legend what the stars are."""
+    """Say in the legend what the stars are."""
     axes.plot([], [], "*", color="0.3", markersize=9, label="optimum $A^*$")
     axes.legend()
 

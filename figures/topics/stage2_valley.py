@@ -49,7 +49,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws contours of the excess loss below the line and the markers."""
+    """Draw contours of the excess loss below the line and the markers."""
     for line in axes.lines[:1]:  # the map, which was drawn as if it were a curve
         line.remove()
     n = len(WEIGHTS)

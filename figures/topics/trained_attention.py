@@ -57,7 +57,7 @@ def training(loss: Loss, optimizer: OptimizerName, n_steps: int) -> Training:
 
 
 def attention(training: Training, steps: list[int], _n_tokens: int, rng: Generator) -> dict[str, NDArray[np.float64]]:
-    """Measures the averages of the three classes after `steps`, which are recorded."""
+    """Measure the averages of the three classes after `steps`, which are recorded."""
     run = train_single_layer(MODEL, MASKING, training, rng)
     at = np.searchsorted(run.column("step"), steps)
     return {kind: run.column(name)[at] for name, kind in CLASSES.items()}
@@ -90,7 +90,7 @@ def of(n_steps: int | None = None) -> dict[str, Any]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws the paths between the markers and a line at uniform attention, and says what the dotted lines are."""
+    """Draw the paths between the markers and a line at uniform attention, and say what the dotted lines are."""
     axes.axhline(UNIFORM, color="0.6", linewidth=0.6, zorder=0)
     for k, kind in enumerate(CLASSES.values()):
         path = rows[rows["curve"] == kind]

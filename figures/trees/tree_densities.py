@@ -100,7 +100,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws the absolute distances from the limit instead of the shares themselves."""
+    """Draw the absolute distances from the limit instead of the shares themselves."""
     if axes.get_title() != UP_TO:
         return
     labels = {"title": UP_TO, "xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}

@@ -31,7 +31,7 @@ def text_up_to(n_numbers: int) -> TreeText:
 
 
 def windows(n_numbers: int, low: float, high: float, n: int, name: str, replicate: int) -> NDArray[np.int64]:
-    """Draws windows of words at random places, so that the place in a window says nothing about the number."""
+    """Draw windows of words at random places, so that the place in a window says nothing about the number."""
     ids = text_up_to(n_numbers).ids.astype(np.int64)
     first, stop = int(low * len(ids)), int(high * len(ids)) - LENGTH
     starts = stream(0, "trees transformer", name, replicate).integers(first, stop, size=n)

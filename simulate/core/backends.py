@@ -136,7 +136,7 @@ def _attempt(task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def _stopped_in_silence() -> Iterator[None]:
-    """Lets joblib abandon its tasks without a word: neither warning of them nor an error of the thread that feeds them.
+    """Let joblib abandon its tasks without a word: neither warning of them nor an error of the thread that feeds them.
 
     This thread may look for a task that was canceled a moment ago, and ends then by a KeyError, which says nothing.
     """
@@ -177,7 +177,7 @@ def _without_interrupt() -> Iterator[None]:
 
 
 def _one_blas_thread() -> Any:
-    """Limits BLAS to one thread, so that sums have the same rounding here as in the workers."""
+    """Limit BLAS to one thread, so that sums have the same rounding here as in the workers."""
     try:
         import threadpoolctl  # type: ignore[import-untyped]  # comes with scikit-learn
     except ImportError:

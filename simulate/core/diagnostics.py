@@ -29,7 +29,7 @@ CONSTANT = 1e-12  # relative spread below which a series is a constant with roun
 
 @checked
 def autocorrelations(series: Array) -> Array:
-    """Estimates the autocorrelations rho(t) for t = 0, ..., n_steps - 1, of shape (n_steps,), with rho(0) = 1.
+    """Estimate the autocorrelations rho(t) for t = 0, ..., n_steps - 1, of shape (n_steps,), with rho(0) = 1.
 
     The autocovariances are averages over the chains of products of deviations from the mean of all chains. About that
     common mean a chain that is stuck somewhere else stays correlated with itself for ever. NaN for a constant series.
@@ -46,7 +46,7 @@ def autocorrelations(series: Array) -> Array:
 
 @checked
 def autocorrelation_time(series: Array) -> float:
-    """Estimates the integrated autocorrelation time tau = 1/2 + sum_{t >= 1} rho(t), in steps.
+    """Estimate the integrated autocorrelation time tau = 1/2 + sum_{t >= 1} rho(t), in steps.
 
     The variance of the mean of n steps is 2 tau/n times the variance of one step; tau = 1/2 for independent steps. The
     sum ends at the smallest window w with w >= 6 tau(w), since farther terms add noise only (Madras and Sokal, J. Stat.
@@ -71,7 +71,7 @@ def _integrated(rho: Array) -> float:
 
 
 def memory_time(series: Array) -> float:
-    """Estimates after how many steps a chain has forgotten its state, even if its series alternates.
+    """Estimate after how many steps a chain has forgotten its state, even if its series alternates.
 
     A mean over all steps of an alternating series, rho(t) = (-r)^t, is more precise than of independent ones, and its
     integrated time is 1/2. But every second step of it is correlated with rho(2 k) = r^(2 k). Multiplied by (-1)^t, the
@@ -92,7 +92,7 @@ def _memory(chains: Array, rho: Array) -> float:
 
 
 def thinned_variance(series: Array, every: int) -> float:
-    """Estimates the variance of a mean over every `every`-th step, relative to as many independent steps.
+    """Estimate the variance of a mean over every `every`-th step, relative to as many independent steps.
 
     It is 1 + 2 sum_k rho(k every), and at least 1. Lags up to six memory times are summed, at most half the series. It
     is infinite where that time cannot be measured.
@@ -107,7 +107,7 @@ def thinned_variance(series: Array, every: int) -> float:
 
 @checked
 def effective_sample_size(series: Array) -> float:
-    """Estimates how many independent draws would have as precise a mean as all steps of all chains together.
+    """Estimate how many independent draws would have as precise a mean as all steps of all chains together.
 
     It is their number divided by 2 tau, with tau from `autocorrelation_time`, and 0 where tau is infinite.
 
@@ -164,7 +164,7 @@ def _agreement(chains: Array, time: float) -> float:
 
 
 def is_constant(series: Array) -> bool:
-    """Tells whether a series changes by nothing but rounding errors."""
+    """Tell whether a series changes by nothing but rounding errors."""
     values = np.asarray(series)
     return bool(np.ptp(values) <= CONSTANT * np.abs(values).max())
 
@@ -213,7 +213,7 @@ def diagnose(series: Array, stride: Count = 1) -> Diagnosis:
 
 
 def verdict(diagnoses: Mapping[str, Diagnosis]) -> str:
-    """Says why the chains of these observables have not mixed, '' where they have.
+    """Say why the chains of these observables have not mixed, '' where they have.
 
     An observable that is constant is harmless beside one that changes; where all are constant the chains are frozen.
     """

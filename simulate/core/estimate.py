@@ -37,7 +37,7 @@ class Estimate:
     @classmethod
     @checked
     def of(cls, values: ArrayLike) -> "Estimate":
-        """Summarizes the replicates `values`, (n,) with n >= 2.
+        """Summarize the replicates `values`, (n,) with n >= 2.
 
         ValueError where one of them is not finite, because dropping failures would bias the mean.
         """
@@ -77,7 +77,7 @@ class Estimate:
 
 @checked
 def extrapolate(small: Estimate, large: Estimate) -> Estimate:
-    """Extrapolates independent runs at d and 2d to d -> infinity, where the correction to the limit is of order 1/d.
+    """Extrapolate independent runs at d and 2d to d -> infinity, where the correction to the limit is of order 1/d.
 
     If a mean is s(d) = s + c/d then 2 s(2d) - s(d) = s. The two errors add in squares, that of the larger size with a
     factor of two; `n` is the smaller of both numbers of replicates, whose error is known less well.

@@ -43,7 +43,7 @@ def replicate_tasks(
 def replicate_values(
     replicate: Replicate, model: Any, d: int, n: int, *, seed: int = 0, names: tuple[Name, ...] = (), **options: Any
 ) -> NDArray[np.float64]:
-    """Measures `n` independent replicates: (n,), or (n, ...) where one returns an array.
+    """Measure `n` independent replicates: (n,), or (n, ...) where one returns an array.
 
     `options` go to `sweep`, such as n_jobs, which changes no result. TaskError where a replicate fails.
     """
@@ -54,7 +54,7 @@ def replicate_values(
 def replicate_estimate(
     replicate: Replicate, model: Any, d: int, n: int, *, seed: int = 0, names: tuple[Name, ...] = (), **options: Any
 ) -> Estimate:
-    """Measures the mean of `n` >= 2 replicates that return a number, with its standard error.
+    """Measure the mean of `n` >= 2 replicates that return a number, with its standard error.
 
     >>> print(replicate_estimate(lambda model, d, rng: rng.standard_normal(d).mean(), None, 50, 20).n)
     20

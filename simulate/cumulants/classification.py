@@ -17,7 +17,7 @@ TEST_SAMPLES = 10_000  # test samples of each class, so that the accuracy of one
 
 @checked
 def labeled_samples(model: SpikedCumulant, spike: Array, n: Count, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draws `n` samples of each hypothesis with one `spike` (d,): X (2n, d), and y (2n,), 1 for H1 and -1 for H0."""
+    """Draw `n` samples of each hypothesis with one `spike` (d,): X (2n, d), and y (2n,), 1 for H1 and -1 for H0."""
     require_memory("n", 2 * n, model.size)
     X = np.concatenate([sample_spiked(model, spike, n, rng), sample_null(model, n, rng)])
     return X, np.repeat([1.0, -1.0], n)
@@ -34,7 +34,7 @@ def network_accuracy(
     rate: float = 2e-3,
     batch_size: int = 256,
 ) -> float:
-    """Measures the test accuracy of a two-layer ReLU network trained on `n` samples of each class: one replicate.
+    """Measure the test accuracy of a two-layer ReLU network trained on `n` samples of each class: one replicate.
 
     A spike is drawn, all weights of `width` units (by default 5 d) are trained by Adam (see `train_network`), and
     10 000 new samples of each class are classified. There is no theory for it beyond the bound of the oracle.
@@ -51,7 +51,7 @@ def network_accuracy(
 def random_features_accuracy(
     model: SpikedCumulant, n: Annotated[int, AtLeast(3)], rng: np.random.Generator, *, width: int | None = None
 ) -> float:
-    """Measures the test accuracy of `width` random ReLU features (by default 5 d) fitted by ridge: one replicate.
+    """Measure the test accuracy of `width` random ReLU features (by default 5 d) fitted by ridge: one replicate.
 
     It does so as `network_accuracy` does for a network; the readout is fitted by `fit_random_features`, which needs n
     of at least 3.
@@ -64,7 +64,7 @@ def random_features_accuracy(
 
 @checked
 def known_spike_accuracy(model: SpikedCumulant, n: int, rng: np.random.Generator) -> float:
-    """Measures how often the likelihood ratio of u.x with the true spike u tells `n` samples of each class right.
+    """Measure how often the likelihood ratio of u.x with the true spike u tells `n` samples of each class right.
 
     ValueError for a beta above 1e12.
     """

@@ -22,7 +22,7 @@ def enumerated_norm(
     model: SpikedCumulant, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator, *,
     law: Literal["null", "spiked"] = "spiked",
 ) -> Estimate:  # fmt: skip
-    """Measures ||L_n||^2 from `repeats` >= 2 data sets of `n` samples, each with L_n as a sum over all 2^d sign spikes.
+    """Measure ||L_n||^2 from `repeats` >= 2 data sets of `n` samples, each with L_n as a sum over all 2^d sign spikes.
 
     The mean of L_n^2 under H0 (`law` "null") equals that of L_n under H1 ("spiked"), whose tail is lighter. L_n is the
     mean over the spikes of the product of the ratios of the two densities of u.x. Both means are dominated by rare data
@@ -74,6 +74,6 @@ def _ratios(
 
 
 def _is_symmetric(model: SpikedCumulant) -> bool:
-    """Says whether the law of the latent variable is the same for both signs, to the last bit."""
+    """Say whether the law of the latent variable is the same for both signs, to the last bit."""
     law = dict(zip(model.latent.atoms, model.latent.probabilities, strict=True))
     return all(law.get(-g) == p for g, p in law.items())

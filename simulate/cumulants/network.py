@@ -46,7 +46,7 @@ class ReluNetwork:
     @classmethod
     @checked
     def random(cls, width: Count, d: Count, rng: np.random.Generator) -> "ReluNetwork":
-        """Draws an untrained network: W ~ N(0, 1/d), a readout ~ N(0, 1/width^2), and no biases.
+        """Draw an untrained network: W ~ N(0, 1/d), a readout ~ N(0, 1/width^2), and no biases.
 
         With so small a readout the first layer has to move by as much as itself before the output is of order one.
         """
@@ -88,7 +88,7 @@ def train_network(
     rate: Positive = 2e-3,
     batch_size: Count = 256,
 ) -> ReluNetwork:
-    """Trains all weights by `n_steps` steps of Adam on the mean logistic loss of (X, y), X (n, d), y = +-1 (n,).
+    """Train all weights by `n_steps` steps of Adam on the mean logistic loss of (X, y), X (n, d), y = +-1 (n,).
 
     Each step takes `batch_size` samples, drawn by `rng` with replacement. The numbers are single precision, which
     halves the time. DivergenceError (a FloatingPointError) where weights leave the range of floating-point numbers;

@@ -27,18 +27,18 @@ class NormStatistics(Result):
     spiked: Array = field(repr=False)
 
     def level(self, threshold: float) -> Estimate:
-        """Measures how often H0 is rejected although it holds, for a test as in `power`."""
+        """Measure how often H0 is rejected although it holds, for a test as in `power`."""
         return _share_beyond(self.null, threshold)
 
     def power(self, threshold: float) -> Estimate:
-        """Measures how often H0 is rejected under H1, if that is done beyond the `threshold`, on the side of its sign.
+        """Measure how often H0 is rejected under H1, if that is done beyond the `threshold`, on the side of its sign.
 
         The error is binomial, from a share with one success and one failure more, which is not zero at 0 and 1.
         """
         return _share_beyond(self.spiked, threshold)
 
     def standardized_mean(self) -> Estimate:
-        """Measures the mean under H1 over the standard deviation under H0, with the errors of both.
+        """Measure the mean under H1 over the standard deviation under H0, with the errors of both.
 
         The error of the standard deviation is that of large R, from the fourth moment.
         """
@@ -54,7 +54,7 @@ class NormStatistics(Result):
 def norm_statistics(
     model: SpikedCumulant, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator
 ) -> NormStatistics:
-    """Draws `repeats` >= 2 data sets of `n` samples under each hypothesis, and computes the T4 of each.
+    """Draw `repeats` >= 2 data sets of `n` samples under each hypothesis, and compute the T4 of each.
 
     T4 is `SpikedCumulant.norm_statistic` of the squared norms of the samples; each data set of H1 has a spike of its
     own. ValueError where one data set exceeds the memory.

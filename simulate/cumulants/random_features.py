@@ -21,7 +21,7 @@ BLOCK = 4096  # rows whose features are held at once
 def fit_random_features(
     X: ArrayLike, y: ArrayLike, width: Count, rng: np.random.Generator, *, ridges: Sequence[float] = RIDGES
 ) -> ReluNetwork:
-    """Fits the readout of a network with random first layer, W ~ N(0, 1/d) and b ~ N(0, 1), by ridge regression on y.
+    """Fit the readout of a network with random first layer, W ~ N(0, 1/d) and b ~ N(0, 1), by ridge regression on y.
 
     The loss is the mean of (f - y)^2 plus a ridge times |readout|^2/width; the offset is not penalized. Of the
     `ridges` the one with the least squared error on a random fifth of the samples is taken, and the fit is then

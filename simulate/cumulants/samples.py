@@ -17,7 +17,7 @@ TOLERANCE = 1e-8  # by which the norm of a spike may differ from one
 
 @checked
 def draw_spike(model: SpikedCumulant, rng: np.random.Generator) -> Array:
-    """Draws the unit vector u, (d,), from the prior of the model: random signs over sqrt(d), or uniform directions.
+    """Draw the unit vector u, (d,), from the prior of the model: random signs over sqrt(d), or uniform directions.
 
     >>> draw_spike(SpikedCumulant(d=4, beta=1.0), np.random.default_rng(0))
     array([ 0.5,  0.5,  0.5, -0.5])
@@ -28,14 +28,14 @@ def draw_spike(model: SpikedCumulant, rng: np.random.Generator) -> Array:
 
 @checked
 def sample_null(model: SpikedCumulant, n: Count, rng: np.random.Generator) -> Array:
-    """Draws `n` samples under H0, (n, d): standard Gaussian vectors. ValueError where they exceed the memory."""
+    """Draw `n` samples under H0, (n, d): standard Gaussian vectors. ValueError where they exceed the memory."""
     require_memory("n", n, model.size)
     return rng.standard_normal((n, model.size))
 
 
 @checked
 def sample_spiked(model: SpikedCumulant, spike: ArrayLike, n: Count, rng: np.random.Generator) -> Array:
-    """Draws `n` samples under H1 with the unit vector `spike` u (d,), as x = z + u (y - u.z), (n, d).
+    """Draw `n` samples under H1 with the unit vector `spike` u (d,), as x = z + u (y - u.z), (n, d).
 
     z is a standard Gaussian vector and y = sqrt(r) g + sqrt(1 - r) z0. ValueError for a spike of another shape or norm,
     and for samples that exceed the memory.
@@ -53,7 +53,7 @@ def sample_spiked(model: SpikedCumulant, spike: ArrayLike, n: Count, rng: np.ran
 
 
 def draw_spikes(model: SpikedCumulant, count: int, rng: np.random.Generator) -> Array:
-    """Draws `count` independent spikes, (count, d)."""
+    """Draw `count` independent spikes, (count, d)."""
     d = model.size
     if model.prior == "signs":
         return np.asarray((2.0 * rng.integers(2, size=(count, d)) - 1) / np.sqrt(d))
@@ -62,7 +62,7 @@ def draw_spikes(model: SpikedCumulant, count: int, rng: np.random.Generator) -> 
 
 
 def spiked_data_sets(model: SpikedCumulant, spikes: Array, n: int, rng: np.random.Generator) -> Array:
-    """Draws a data set of `n` samples under H1 for each of the `spikes` (B, d), (B, n, d)."""
+    """Draw a data set of `n` samples under H1 for each of the `spikes` (B, d), (B, n, d)."""
     B, d = spikes.shape
     x = rng.standard_normal((B, n, d))
     g = rng.choice(np.array(model.latent.atoms), size=(B, n), p=np.array(model.latent.probabilities))

@@ -54,7 +54,7 @@ class Layer:
     @classmethod
     @checked
     def random(cls, network: BinaryNetwork, width: Count, rng: np.random.Generator) -> "Layer":
-        """Draws signs and biases."""
+        """Draw signs and biases."""
         checks.fits_in_memory(f"a layer of {width} neurons", 3.0 * width**2)
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-(width**2) // 8)), np.uint8), count=width**2)
         biases = math.sqrt(network.bias_variance) * rng.standard_normal(width)
@@ -151,7 +151,7 @@ def decay(
     burn_in: int = 2,
     n_pairs: int = 4,
 ) -> Decay:
-    """Measures how fast correlations and gradients decay in one network of `width` neurons in each layer.
+    """Measure how fast correlations and gradients decay in one network of `width` neurons in each layer.
 
     `n_pairs` pairs of inputs start with Gaussian fields of the given `variance` and `correlation`, which should be near
     the stationary ones, and pass `burn_in` layers. Then one input of every pair is moved a little towards the other,

@@ -52,7 +52,7 @@ class Multilayer:
     @classmethod
     @checked
     def random(cls, sizes: tuple[Count, ...], rng: np.random.Generator, variance: WeightVariance = 1.0) -> "Multilayer":
-        """Draws weights of the given `variance` over the number of inputs of their layer; biases are zero.
+        """Draw weights of the given `variance` over the number of inputs of their layer; biases are zero.
 
         `sizes` are the numbers of inputs of all layers, then the single output.
         """
@@ -169,7 +169,7 @@ def train_multilayer(
     record_every: int = 50,
     patience: int | None = None,
 ) -> TrainedMultilayer:
-    """Trains all layers but the first `n_frozen` on `inputs` (samples, n_inputs) and `labels` (samples,) of +1 and -1.
+    """Train all layers but the first `n_frozen` on `inputs` (samples, n_inputs) and `labels` (samples,) of +1 and -1.
 
     A share `held_out` of the samples, one at least, is not trained on. `n_steps` steps of Adam with batches of `batch`
     samples, drawn in passes through the others, minimize the mean logistic loss in single precision. Every

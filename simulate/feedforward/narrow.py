@@ -89,7 +89,7 @@ def sample_narrow(
     r_hat_limit: Annotated[float, Within(1.0, 1e6)] = R_HAT_LIMIT,
     check: bool = True,
 ) -> NarrowSample:
-    """Draws a narrow teacher with its training set, samples students by Hamiltonian Monte Carlo, and measures them.
+    """Draw a narrow teacher with its training set, sample students by Hamiltonian Monte Carlo, and measure them.
 
     The teacher has N = `n_inputs` inputs and K = `n_units` hidden units, an even number, whose weights are scaled to
     |w|^2 = N. Students have the energy beta/2 sum (y - s)^2 + lam/2 |W|^2; `beta` None stands for 1/noise, which with
@@ -139,7 +139,7 @@ def sample_narrow(
 
 @checked
 def narrow_risk(model: NarrowNetwork, d: Annotated[int, AtLeast(2)], rng: np.random.Generator) -> float:
-    """Measures the error of the posterior mean of a Bayes-optimal student of `d` hidden units, started at the teacher.
+    """Measure the error of the posterior mean of a Bayes-optimal student of `d` hidden units, started at the teacher.
 
     d must be even; there are 5 d^2/3 inputs, rounded, so that 1/K and K/N, in which theory is of leading order, fall
     together. See `sample_narrow`.
@@ -150,7 +150,7 @@ def narrow_risk(model: NarrowNetwork, d: Annotated[int, AtLeast(2)], rng: np.ran
 
 
 def _require_energy(model: NarrowNetwork, beta: float | None) -> None:
-    """Refuses models whose posterior has no energy that is smooth."""
+    """Refuse models whose posterior has no energy that is smooth."""
     if model.labels == "sign":
         if beta is not None:
             raise ValueError(f"beta must be None for signs, whose energy is that of the probit, got {beta:g}")

@@ -66,7 +66,7 @@ class Chains:
         return np.asarray(0.5 * np.einsum("nck,nck->c", self._velocities(momenta), momenta))
 
     def _velocities(self, momenta: Array) -> Array:
-        """Divides momenta (N, C, K) by the masses; as one product with a matrix it is much faster."""
+        """Divide momenta (N, C, K) by the masses; as one product with a matrix it is much faster."""
         return np.asarray((momenta.reshape(-1, momenta.shape[2]) @ self.inverse).reshape(momenta.shape))
 
     def _energy(self, weights: Array) -> tuple[Array, Array, Array]:

@@ -67,7 +67,7 @@ def pull_relu(fields: Array, labels: Array, readout: Array, beta: float) -> Arra
 
 @cached_njit()
 def _pull(slopes: Array, s: Array, labels: Array, readout: Array, beta: float) -> float:
-    """Multiplies the slopes (K, n) of one chain by the derivative of the energy by their values, and sums squares."""
+    """Multiply the slopes (K, n) of one chain by the derivative of the energy by their values, and sums squares."""
     total = 0.0
     for r in range(len(labels)):
         s[r] -= labels[r]

@@ -91,7 +91,7 @@ class Task:
         functions: tuple[Function, Function],
         rng: np.random.Generator,
     ) -> "Task":
-        """Draws a teacher and its samples; `sizes` are N, K and the number of test inputs.
+        """Draw a teacher and its samples; `sizes` are N, K and the number of test inputs.
 
         Each column of the teacher is brought to the norm sqrt(N): otherwise the fluctuations of these norms would
         dominate the scatter of errors from teacher to teacher.

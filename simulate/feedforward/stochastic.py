@@ -34,7 +34,7 @@ class StochasticActivations(Result):
 def stochastic_activations(
     network: BinaryNetwork, width: Annotated[int, AtLeast(2)], n_layers: int, n_draws: int, rng: np.random.Generator
 ) -> StochasticActivations:
-    """Draws all weights of a network `n_draws` times and compares the mean signs of its neurons with the surrogate's.
+    """Draw all weights of a network `n_draws` times and compares the mean signs of its neurons with the surrogate's.
 
     Biases and means of weights are drawn once. The input is a random vector of signs; a weight is +1 or -1 with its
     mean, and a neuron is the sign of sum_j W_ij s_j/sqrt(N) + b_i. ValueError for a network of other neurons than

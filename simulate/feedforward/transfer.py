@@ -24,7 +24,7 @@ def frozen_risks(
     *,
     depths: list[int] | None = None,
 ) -> Array:
-    """Draws one target and one sample, fits ridge regression at every depth, and returns its risks, (depths, lams).
+    """Draw one target and one sample, fit ridge regression at every depth, and return its risks, (depths, lams).
 
     V_l are the first k_l of d coordinates, and the part of the target in each of their differences has a random
     direction and its exact length. All depths and all ridges `lams` (positive) see the same n samples; the risk
@@ -45,7 +45,7 @@ def frozen_risks(
 def warm_start_risks(
     features: NestedFeatures, n_samples: Count, overlap: Overlap, lams: ArrayLike, rng: np.random.Generator
 ) -> Array:
-    """Draws a target, a source and one sample, fine-tunes all weights from the source's, and returns risks, (lams,).
+    """Draw a target, a source and one sample, fine-tune all weights from the source's, and return risks, (lams,).
 
     The source's weights have length one and exactly the `overlap` with the target's. Fine-tuning penalizes the distance
     from them with each of the ridges `lams` (positive).

@@ -32,7 +32,7 @@ class Teacher(Result):
 
     @checked
     def samples(self, n_samples: Count, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draws `n_samples` inputs N(0, 1), (n_samples, n_inputs), and returns them with their labels."""
+        """Draw `n_samples` inputs N(0, 1), (n_samples, n_inputs), and return them with their labels."""
         n, size = n_samples, self.network.n_inputs
         checks.fits_in_memory(f"n_samples = {n} of {size} inputs", 4.0 * n * max(size, self.network.layers[0].shape[1]))
         inputs = rng.standard_normal((n, size))
@@ -41,7 +41,7 @@ class Teacher(Result):
 
 @checked
 def draw_teachers(task: NetworkTransfer, rng: np.random.Generator) -> tuple[Teacher, Teacher]:
-    """Draws the teachers of the source task and of the target task.
+    """Draw the teachers of the source task and of the target task.
 
     >>> source, target = draw_teachers(NetworkTransfer(), np.random.default_rng(0))
     >>> inputs, labels = source.samples(1000, np.random.default_rng(1))
@@ -69,7 +69,7 @@ def transfer_network(
     batch: int = 128,
     patience: int | None = None,
 ) -> TrainedMultilayer:
-    """Trains a network on the target task whose first `n_kept` layers are those of the `source` network, frozen.
+    """Train a network on the target task whose first `n_kept` layers are those of the `source` network, frozen.
 
     The other layers start anew, with Gaussian weights of variance one over their number of inputs (`protocol` "fresh"),
     or from those of the source network (`protocol` "warm"), and are trained as in `train_multilayer`, with `patience`

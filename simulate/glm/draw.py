@@ -26,7 +26,7 @@ class Sample:
 
 @checked
 def draw(source: Population, n: Count, rng: Generator) -> Sample:
-    """Draws n training samples of a population, group after group.
+    """Draw n training samples of a population, group after group.
 
     The number of rows of each group is its share of n, rounded. Drawn at random it would move the bias by 1/sqrt(n),
     a noise that the theory does not contain.
@@ -48,13 +48,13 @@ def draw(source: Population, n: Count, rng: Generator) -> Sample:
 
 
 def draw_group(group: Group, n: int, rng: Generator) -> tuple[Array, Array]:
-    """Draws n inputs (n, p) of one group and their labels (n,)."""
+    """Draw n inputs (n, p) of one group and their labels (n,)."""
     noise = gaussian(group.covariance, n, rng)
     return noise + group.mean, _labels(group, noise, rng)
 
 
 def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
-    """Draws n centered rows of a covariance, (p,) if diagonal, else (p, p); it may be singular."""
+    """Draw n centered rows of a covariance, (p,) if diagonal, else (p, p); it may be singular."""
     white = rng.standard_normal((n, len(covariance)))
     if covariance.ndim == 1:
         return np.asarray(white * np.sqrt(covariance))

@@ -13,7 +13,7 @@ BLOCK = 200  # samples whose features are made at once
 
 
 def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
-    """Draws F (p, d) with rows of unit norm on average.
+    """Draw F (p, d) with rows of unit norm on average.
 
     `kind`: "gaussian" entries of variance 1/d, or "orthogonal", a Haar frame times sqrt(max(1, p/d)): the Q of a
     Gaussian matrix with the signs of R's diagonal absorbed, since QR alone does not draw from the Haar measure.
@@ -27,7 +27,7 @@ def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
 
 
 def unit_teacher(d: int, rng: Generator) -> Array:
-    """Draws a random direction theta (d,) with |theta|^2 = d."""
+    """Draw a random direction theta (d,) with |theta|^2 = d."""
     theta = rng.standard_normal(d)
     return np.asarray(theta * np.sqrt(d) / np.linalg.norm(theta))
 
@@ -48,14 +48,14 @@ class FeatureTask:
 
     @checked
     def draw(self, n: Count, rng: Generator) -> tuple[Array, Array]:
-        """Draws features f(F c) - E f, (n, p), and labels (n,) with their noise."""
+        """Draw features f(F c) - E f, (n, p), and labels (n,) with their noise."""
         checks.fits_in_memory("the random features", float(n) * (len(self.teacher) + len(self.map)))
         inputs, labels = self._drawn(n, rng)
         return self._features(inputs), labels
 
     @checked
     def error(self, weights: Array, n: Count, rng: Generator) -> float:
-        """Estimates the error of the learner h = weights.v/sqrt(p), E (y - h)^2 or P(y h < 0), from n samples.
+        """Estimate the error of the learner h = weights.v/sqrt(p), E (y - h)^2 or P(y h < 0), from n samples.
 
         A control variate reduces the noise. The learner weights.(k1 F c)/sqrt(p) with k1 = E z f(z) is linear in the
         inputs and errs on nearly the same samples; its error is known exactly, since its field and the teacher's are
@@ -97,7 +97,7 @@ class FeatureTask:
 
 
 def controlled_mean(errors: Array, known: Array, exact: float) -> float:
-    """Estimates the mean of `errors` (n,) by those of a learner on the same samples, `known`, whose mean is `exact`."""
+    """Estimate the mean of `errors` (n,) by those of a learner on the same samples, `known`, whose mean is `exact`."""
     variance = float(np.var(known))
     if not variance > 0:  # as for an even activation, whose nearest linear learner is zero
         return float(np.mean(errors))

@@ -70,7 +70,7 @@ def fit(
     sample_weights: ArrayLike | None = None,
     argument: Argument = "margin",
 ) -> LinearFit:
-    """Fits one linear learner: minimizes sum_i weight_i loss(y_i, h_i) + (lam/2) |w|^2, h = X w/sqrt(p) + b.
+    """Fit one linear learner: minimizes sum_i weight_i loss(y_i, h_i) + (lam/2) |w|^2, h = X w/sqrt(p) + b.
 
     X is (n, p) and y is (n,); the loss is a sum over samples and not a mean. `loss` is "square", (y - h)^2/2 for any
     real y, or for y = +-1 "logistic", log(1 + exp(-y h)), "hinge", max(0, 1 - y h), or "hard_margin", which finds the
@@ -103,7 +103,7 @@ def fit_coupled(
     n_learners: int = 2,
     argument: Argument = "margin",
 ) -> LinearFit:
-    """Fits several linear learners at once: learner `learners[i]`, an index, sees sample i.
+    """Fit several linear learners at once: learner `learners[i]`, an index, sees sample i.
 
     The losses are those of `fit`; the penalty is (lam/2) sum |w_l|^2 + (coupling/2) sum_pairs |w_l - w_m|^2. With the
     Cholesky factor L of the penalty's matrix, L L^T, the weights are W = L^-T U and the penalty |U|^2/2: one fit with a
@@ -218,7 +218,7 @@ def _checked_samples(X: Array, y: Array, loss: AnyLoss, argument: Argument, samp
 
 
 def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: AnyLoss, n_learners: int) -> None:
-    """Refuses a bias that has no finite minimum: it is not penalized, and needs samples of both labels.
+    """Refuse a bias that has no finite minimum: it is not penalized, and needs samples of both labels.
 
     Of several learners with logistic loss some may see one label only: their bias grows until their loss is rounding,
     and what they predict is the limit. The dual problem of the hinge and of the hard margin has no such solution.

@@ -16,7 +16,7 @@ MIN_DIAGONAL = 1e-14  # keeps the linear system positive definite in spite of ro
 
 
 def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
-    """Minimizes (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b.
+    """Minimize (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b.
 
     Returns u, b, the gap between the primal and the dual problem relative to the risk, and the number of steps. Raises
     FitError where the gap does not close.
@@ -25,7 +25,7 @@ def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Ar
 
 
 def hard_margin(Z: Array, y: Array, offsets: Array) -> tuple[Array, Array, float, int]:
-    """Minimizes |u|^2/2 with y_i h_i >= 1 for all i; returns what `hinge` returns.
+    """Minimize |u|^2/2 with y_i h_i >= 1 for all i; return what `hinge` returns.
 
     Raises FitError where no plane separates the labels, or hardly any.
     """
@@ -113,7 +113,7 @@ def _direction(
 
 
 def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
-    """Chooses a start halfway between the bounds, with multipliers that obey the margins there.
+    """Choose a start halfway between the bounds, with multipliers that obey the margins there.
 
     It has sum a y = 0 in each column of offsets, which are indicators of disjoint sets that hold both labels.
     """

@@ -14,7 +14,7 @@ LEAST_CURVATURE = 1e-12  # keeps the linearized label finite for samples far on 
 
 
 def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
-    """Minimizes (1/2) |u|^2 + sum_i weights_i log(1 + exp(-y_i h_i)), h = Z u + offsets b.
+    """Minimize (1/2) |u|^2 + sum_i weights_i log(1 + exp(-y_i h_i)), h = Z u + offsets b.
 
     Returns u, b, the gradient relative to the sum of its absolute terms, and the number of steps. Raises FitError if
     the relative gradient does not fall below 1e-9.

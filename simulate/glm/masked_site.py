@@ -37,7 +37,7 @@ def fit_masked_site(
     inputs: ArrayLike, colors: Any, lam: Positive, *, test_inputs: ArrayLike, conditionals: ArrayLike,
     bias: bool = False,
 ) -> MaskedSiteFit:  # fmt: skip
-    """Fits a site's `colors` (n,) to `inputs` (n, p), the numbers of the other sites, and judges it by its true law.
+    """Fit a site's `colors` (n,) to `inputs` (n, p), the numbers of the other sites, and judges it by its true law.
 
     `test_inputs` are (T, p), and `conditionals` (T, C) are the true P(color | input) of each test input: averages over
     the color are exact, and the excess over the least loss has no noise of its own. With two colors the loss is

@@ -54,7 +54,7 @@ AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | T
 
 @checked
 def measure(model: AnyModel, d: Count, rng: Generator, *, inputs: InputLaw = "gaussian") -> Measured:
-    """Draws and fits one replicate of any record of theory.models.glm at dimension d.
+    """Draw and fit one replicate of any record of theory.models.glm at dimension d.
 
     d is p, except for random features, where it is the number of inputs. Errors of models with Gaussian inputs are
     averaged exactly over fresh samples, given the weights. `inputs` is the law of the inputs of RandomLabels, as in
@@ -77,7 +77,7 @@ def measure(model: AnyModel, d: Count, rng: Generator, *, inputs: InputLaw = "ga
 
 @singledispatch
 def _measured(model: Any, d: int, rng: Generator) -> Measured:
-    """Measures a replicate of a population of Gaussian groups."""
+    """Measure a replicate of a population of Gaussian groups."""
     source = population(model, d)
     sample = draw(source, sample_size(source.alpha, d, d), rng)
     learners = np.array([group.learner for group in source.groups])[sample.groups]
@@ -162,7 +162,7 @@ class ClassClusters:
         return cls(signals / np.sqrt(d), np.sqrt(own))
 
     def draw(self, classes: NDArray[np.intp], rng: Generator) -> Array:
-        """Draws one row for each entry of `classes`."""
+        """Draw one row for each entry of `classes`."""
         return np.asarray(
             self.means[classes] + self.roots[classes] * rng.standard_normal((len(classes), self.means.shape[1]))
         )
@@ -196,7 +196,7 @@ def _(model: TransferModel, d: int, rng: Generator) -> Measured:
 
 @checked
 def resampled(features: ArrayLike, targets: ArrayLike, n: Count, lam: float, rng: Generator) -> Measured:
-    """Fits ridge regression (square loss) to n rows drawn with replacement from a user's data, and judges it on all.
+    """Fit ridge regression (square loss) to n rows drawn with replacement from a user's data, and judges it on all.
 
     `features` are (rows, p), and `targets` (rows,) are real. The data are taken as the population, so that
     `test_error`, the mean squared residual of all rows, is what GaussianCovariateModel.from_data predicts; take n well

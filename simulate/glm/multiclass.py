@@ -49,7 +49,7 @@ class MulticlassFit(SolverResult):
 def fit_multiclass(
     X: ArrayLike, classes: NDArray[np.int64], n_classes: Count, loss: ClassLoss, lam: Positive, *, bias: bool = True
 ) -> MulticlassFit:
-    """Fits K = `n_classes` classes: minimizes sum_i loss(y_i, h_i) + (lam/2) |W|^2 over W and, if asked for, a bias.
+    """Fit K = `n_classes` classes: minimizes sum_i loss(y_i, h_i) + (lam/2) |W|^2 over W and, if asked for, a bias.
 
     X is (n, p), and `classes` y (n,) are numbers from 0 to K - 1. `loss` is "square", |e_y - h|^2/2 with the one-hot
     vector e_y, or "softmax", -log softmax(h)_y. Biases are not penalized; those of softmax sum to zero. Raises
@@ -96,7 +96,7 @@ def _cross_entropy(h: Array, targets: Array) -> Array:
 
 
 def _softmax(Z: Array, targets: Array, offsets: Array) -> Minimum:
-    """Minimizes by L-BFGS with the analytic gradient, and checks how much of it is left."""
+    """Minimize by L-BFGS with the analytic gradient, and checks how much of it is left."""
     columns = np.hstack((Z, offsets))
     p, K = Z.shape[1], targets.shape[1]
 

@@ -154,7 +154,7 @@ class _Point(NamedTuple):
 def convex(
     Z: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss
 ) -> tuple[Array, Array, float, int]:
-    """Minimizes (1/2) |u|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = Z u + offsets b, sign = +-1.
+    """Minimize (1/2) |u|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = Z u + offsets b, sign = +-1.
 
     Returns u, b, the gap between the primal and the dual problem relative to the risk, and the number of Newton steps.
     Raises ValueError for a loss that is not convex, FitError where the gap stays above 1e-6, or leaves open more than

@@ -20,7 +20,7 @@ MEAN_NORM = 2.0  # |mu| of the two clusters: far enough apart that their union i
 
 @checked
 def random_inputs(covariance: Covariance, n: Count, rng: Generator, inputs: InputLaw = "gaussian") -> Array:
-    """Draws n rows (n, p) of a finite covariance Omega.
+    """Draw n rows (n, p) of a finite covariance Omega.
 
     `inputs` names their law: "gaussian"; "mixture", two clusters at +-mu with |mu| = 2, each with covariance Omega;
     "rademacher", Omega^(1/2) times random signs; or "features", tanh(F s) of random signs s in 2p dimensions, recolored
@@ -63,7 +63,7 @@ def _features(covariance: Covariance, n: int, rng: Generator) -> Array:
 
 
 def _colored(covariance: Covariance, white: Array) -> Array:
-    """Multiplies rows of identity covariance by the symmetric root."""
+    """Multiply rows of identity covariance by the symmetric root."""
     vectors = covariance.eigenvectors
     return np.asarray((white @ vectors) * np.sqrt(np.maximum(covariance.eigenvalues, 0)) @ vectors.T)
 

@@ -10,7 +10,7 @@ from theory.core.arrays import Array
 
 @checked
 def train_loss(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaussian") -> float:
-    """Measures the mean loss of a training sample, without the ridge; of RandomLabels for any law of the `inputs`."""
+    """Measure the mean loss of a training sample, without the ridge; of RandomLabels for any law of the `inputs`."""
     return measure(model, d, rng, inputs=inputs).train_loss
 
 
@@ -35,31 +35,31 @@ test_error.__test__ = False  # type: ignore[attr-defined]  # a name that pytest 
 
 @checked
 def squared_norm(model: AnyModel, d: int, rng: Generator) -> float:
-    """Measures the mean square |w|^2/p of the weights of the first learner."""
+    """Measure the mean square |w|^2/p of the weights of the first learner."""
     return float(measure(model, d, rng).squared_norm[0])
 
 
 @checked
 def bias(model: AnyModel, d: int, rng: Generator) -> float:
-    """Measures the trained bias of the first learner, 0 where it has none."""
+    """Measure the trained bias of the first learner, 0 where it has none."""
     return float(measure(model, d, rng).bias[0])
 
 
 @checked
 def accuracy_plus(model: AnyModel, d: int, rng: Generator) -> float:
-    """Measures P(yhat = y) on fresh samples of the first of two groups; ValueError for other models."""
+    """Measure P(yhat = y) on fresh samples of the first of two groups; ValueError for other models."""
     return 1 - _two_groups(measure(model, d, rng).cluster_errors)[0]
 
 
 @checked
 def accuracy_minus(model: AnyModel, d: int, rng: Generator) -> float:
-    """Measures P(yhat = y) on fresh samples of the second of two groups; ValueError for other models."""
+    """Measure P(yhat = y) on fresh samples of the second of two groups; ValueError for other models."""
     return 1 - _two_groups(measure(model, d, rng).cluster_errors)[1]
 
 
 @checked
 def disparate_impact(model: AnyModel, d: int, rng: Generator) -> float:
-    """Measures P(yhat = 1 | second group)/P(yhat = 1 | first group); ValueError unless the model has two groups."""
+    """Measure P(yhat = 1 | second group)/P(yhat = 1 | first group); ValueError unless the model has two groups."""
     plus, minus = _two_groups(measure(model, d, rng).selection_rate)
     if plus == 0:
         raise ValueError("model must label some samples of its first group 1: no rate is relative to zero")

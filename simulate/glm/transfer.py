@@ -67,7 +67,7 @@ class Network:
 
 @checked
 def random_network(n_hidden: Count, n_inputs: Count, rng: Generator) -> Network:
-    """Draws an untrained network: W with entries N(0, 1/N) and a readout of random signs."""
+    """Draw an untrained network: W with entries N(0, 1/N) and a readout of random signs."""
     p, N = n_hidden, n_inputs
     checks.fits_in_memory("the network", float(p) * N)
     W = rng.standard_normal((p, N)) / np.sqrt(N)
@@ -76,20 +76,20 @@ def random_network(n_hidden: Count, n_inputs: Count, rng: Generator) -> Network:
 
 @checked
 def draw_task(task: HiddenManifold, n: Count, rng: Generator) -> tuple[Array, Array]:
-    """Draws n inputs erf(F c) (n, N) of a task and their labels sign(theta.c) (n,)."""
+    """Draw n inputs erf(F c) (n, N) of a task and their labels sign(theta.c) (n,)."""
     checks.fits_in_memory("the samples", float(n) * sum(task.input_map.shape))
     return _drawn(task, n, rng)[1:]
 
 
 def _drawn(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Array, Array]:
-    """Draws latent vectors c (n, d) with their inputs and labels."""
+    """Draw latent vectors c (n, d) with their inputs and labels."""
     c = rng.standard_normal((n, len(task.teacher)))
     return c, np.asarray(erf(c @ task.input_map.T)), np.where(c @ task.teacher >= 0, 1.0, -1.0)
 
 
 @checked
 def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: Count = 10, rate: Positive = 0.2) -> Network:
-    """Trains both layers by gradient descent on the mean logistic loss of (X, y), all samples in every step.
+    """Train both layers by gradient descent on the mean logistic loss of (X, y), all samples in every step.
 
     X is (n, N), and y (n,) holds +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden
     units the features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError)
@@ -117,7 +117,7 @@ def _labeled(network: Network, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array
 
 @checked
 def scratch_error(model: TransferModel, d: int, rng: Generator, steps: Count = 200, rate: Positive = 0.5) -> float:
-    """Measures the test error of the same network trained from scratch on the target task alone.
+    """Measure the test error of the same network trained from scratch on the target task alone.
 
     It is trained on the n = alpha p samples of the target task from which the transferred features are read out; there
     is no theory for it. d must be p, the number of units of the first layer. Raises what `train` raises.

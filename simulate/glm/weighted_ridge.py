@@ -10,7 +10,7 @@ from theory.core.arrays import Array
 def weighted_ridge(
     Z: Array, target: Array, offsets: Array, weights: Array, kernel: Array | None = None
 ) -> tuple[Array, Array]:
-    """Minimizes (1/2) |u|^2 + (1/2) sum_i weights_i (target_i - (Z u + offsets b)_i)^2; returns u and b.
+    """Minimize (1/2) |u|^2 + (1/2) sum_i weights_i (target_i - (Z u + offsets b)_i)^2; return u and b.
 
     Z: (n, p), offsets: (n, k) columns that are not penalized, target: (n,) or (n, outputs), weights: (n,), positive.
     Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces. Where n < p, fits of the same Z with
@@ -46,7 +46,7 @@ def _dual(A: Array, t: Array, E: Array, kernel: Array) -> tuple[Array, Array]:
 
 
 def _solved(lower: Array, t: Array, E: Array) -> tuple[Array, Array]:
-    """Solves (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten.
+    """Solve (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten.
 
     LAPACK itself is called, since the systems are so small that checks would take as long as solving. It finds a
     diagonal that is not a number, but not an infinite one; what else is not finite shows in the solution.

@@ -78,7 +78,7 @@ def of_rows(name: str, values: NDArray[Any], start: int, count: int) -> NDArray[
 
 
 def representable(power: Array) -> bool:
-    """Says whether columns with these sums of squares (d,) are of a size that errors can be computed with."""
+    """Say whether columns with these sums of squares (d,) are of a size that errors can be computed with."""
     return bool(((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all())
 
 

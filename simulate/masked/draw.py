@@ -35,7 +35,7 @@ def sample_size(alpha: float, d: int) -> int:
 
 
 def second_moment_rows(n: int, d: int, rng: Generator) -> Array:
-    """Draws d rows of d numbers whose X'X/d has the law of that of n >= d rows of independent standard normals.
+    """Draw d rows of d numbers whose X'X/d has the law of that of n >= d rows of independent standard normals.
 
     This is Bartlett's decomposition of the Wishart law: Z'Z = T'T with T upper triangular, whose entries above the
     diagonal are standard normals and whose squared diagonal entries have chi-square laws of n, n - 1, ... degrees of

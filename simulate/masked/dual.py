@@ -10,7 +10,7 @@ from theory.core.arrays import Array
 
 
 def dual(X: Array, lam: float) -> Regressions | None:
-    """Solves the regressions by the n x n inverse, at 2 n^2 d + n^3/3 + n d^2 flops; None where rounding would show.
+    """Solve the regressions by the n x n inverse, at 2 n^2 d + n^3/3 + n d^2 flops; None where rounding would show.
 
     lam = 0 gives the solutions of minimum norm. With G = (XX'/n + lam)^-1 and H = X'GX/n, lam Q = I - H (the null-space
     projector of X at lam = 0), so A_kj = H_kj/(1 - H_kk).

@@ -57,7 +57,7 @@ class MaskedFit(Result):
 
     @cached_property
     def loo_residuals(self) -> Array:
-        """Computes the leave-one-out residuals (n, d) of all rows at once; MemoryError where they do not fit."""
+        """Compute the leave-one-out residuals (n, d) of all rows at once; MemoryError where they do not fit."""
         fits_in_memory(f"leave-one-out residuals of {self.n} x {self.d} numbers", float(self.n) * self.d)
         residuals, start = np.empty((self.n, self.d)), 0
         for _, left_out in self.residual_blocks():
@@ -117,7 +117,7 @@ class MaskedFit(Result):
 
 @checked
 def fit(X: Any, lam: float) -> MaskedFit:
-    """Fits masked ridge regressions, of every column of a data matrix X (n, d) on all others, by one factorization.
+    """Fit masked ridge regressions, of every column of a data matrix X (n, d) on all others, by one factorization.
 
     X is used as given, its column means included. For data whose means carry no information pass `contrasts(X)`, or X
     minus its means if n is well above d. X may be larger than memory, in any of the forms that `row_blocks` takes: then

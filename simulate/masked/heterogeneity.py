@@ -38,7 +38,7 @@ class RowHeterogeneity(Result):
 def row_heterogeneity(
     X: Any, lam: Positive, rng: Generator, rotations: Annotated[int, AtLeast(19)] = ROTATIONS
 ) -> RowHeterogeneity:
-    """Estimates h = E tau^2 from the leave-one-out residuals of the masked regressions of X (n, d) at the ridge lam.
+    """Estimate h = E tau^2 from the leave-one-out residuals of the masked regressions of X (n, d) at the ridge lam.
 
     The scale of a row is the mean of its squared residuals over the coordinates, each in units of its own mean square.
     Chance alone makes these means unequal. How unequal is found by rotation: Gaussian rows of one scale stay Gaussian
@@ -80,7 +80,7 @@ def row_heterogeneity(
 
 
 def row_scales(fitted: MaskedFit, X: Array) -> Array:
-    """Estimates the scales (n,) of the rows of X, which have the X'X of the fit, from their leave-one-out residuals."""
+    """Estimate the scales (n,) of the rows of X, which have the X'X of the fit, from their leave-one-out residuals."""
     residuals = X - X @ fitted.predictor.T
     weights = fitted.shrinkage / fitted.lam  # Q_kk, with which residuals are entries of X Q
     solved = residuals * weights

@@ -16,7 +16,7 @@ from theory.models import Diagonal, EqualScales, Isotropic, Spiked, SpikedData, 
 
 @checked
 def top_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures the top eigenvalue of the method's matrix and (u . v)^2 of its right and left eigenvectors, (3,)."""
+    """Measure the top eigenvalue of the method's matrix and (u . v)^2 of its right and left eigenvectors, (3,)."""
     u, X = _draw(data, d, rng, inputs)
     eigenvalue, right, left = top_eigenvectors(X, data.method, data.lam)
     return np.array([eigenvalue, (u @ right) ** 2, (u @ left) ** 2])
@@ -24,19 +24,19 @@ def top_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaus
 
 @checked
 def top_eigenvalue(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the largest eigenvalue of the method's matrix, of one draw of round(alpha d) rows."""
+    """Measure the largest eigenvalue of the method's matrix, of one draw of round(alpha d) rows."""
     return float(top_outlier(data, d, rng, inputs)[0])
 
 
 @checked
 def top_overlap(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the squared overlap (u . v)^2 of the unit right top eigenvector v with the direction u of the spike."""
+    """Measure the squared overlap (u . v)^2 of the unit right top eigenvector v with the direction u of the spike."""
     return float(top_outlier(data, d, rng, inputs)[1])
 
 
 @checked
 def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures the top eigenvalue of the symmetric part (A + A^T)/2 of the predictor A, and (u . v)^2, (2,)."""
+    """Measure the top eigenvalue of the symmetric part (A + A^T)/2 of the predictor A, and (u . v)^2, (2,)."""
     u, X = _draw(data, d, rng, inputs)
     predictor = fit(X, _ridge(data.lam)).predictor
     eigenvalue, vector = _top((predictor + predictor.T) / 2)
@@ -88,7 +88,7 @@ def _top(matrix: Array) -> tuple[float, Array]:
 
 
 def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
-    """Draws the direction of the spike, where it is not given, and n = round(alpha d) rows.
+    """Draw the direction of the spike, where it is not given, and n = round(alpha d) rows.
 
     Of many Gaussian rows, where the noise has independent coordinates or its family has no cheap map, d + 1 are drawn
     that have second moments of the same law.

@@ -138,7 +138,7 @@ class MaskedPath(Result):
 
 @checked
 def fit_path(X: Any, lams: Any) -> MaskedPath:
-    """Fits the masked ridge regressions of X (n, d) at every ridge of `lams`, by one eigendecomposition.
+    """Fit the masked ridge regressions of X (n, d) at every ridge of `lams`, by one eigendecomposition.
 
     X and each lam are as in `fit`; lam = 0 and data larger than memory are allowed.
 

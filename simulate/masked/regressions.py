@@ -37,7 +37,7 @@ def gcv_errors(n: int, train_error: Array, fit_share: Array, left: float) -> Arr
 
 
 def predictor_from_triangle(symmetric: Array, scale: Array) -> tuple[Array, Array]:
-    """Multiplies the rows of a symmetric matrix without its diagonal by `scale`, in place; returns also |row|^2 (d,).
+    """Multiply the rows of a symmetric matrix without its diagonal by `scale`, in place; return also |row|^2 (d,).
 
     Only the upper triangle of `symmetric` (C order) is read. One pass in blocks of rows, the last block first: the
     rows above it are still unscaled when it copies its lower part from them.

@@ -22,7 +22,7 @@ MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWi
 
 @checked
 def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the population error of the fits of one data set, averaged over the masked coordinates.
+    """Measure the population error of the fits of one data set, averaged over the masked coordinates.
 
     `theory.masked.solve(model).mean_test_error` predicts it. ValueError for another record, or a size d that its
     covariance cannot have.
@@ -41,7 +41,7 @@ def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs
 
 @checked
 def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the mean squared residual on the rows that were fitted, averaged over the masked coordinates."""
+    """Measure the mean squared residual on the rows that were fitted, averaged over the masked coordinates."""
     if isinstance(model, MaskedRidge | MaskedRegression):
         return _fitted(model, d, rng, inputs)[1].mean_train_error
     return float(_errors_under_masks(model, d, rng, inputs)[1].mean())
@@ -49,13 +49,13 @@ def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Input
 
 @checked
 def mean_gcv_error(model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the error that generalized cross-validation reports, averaged over the masked coordinates."""
+    """Measure the error that generalized cross-validation reports, averaged over the masked coordinates."""
     return _fitted(model, d, rng, inputs)[1].mean_gcv_error
 
 
 @checked
 def mean_loo_error(model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures the error that leaving one row out reports, averaged over the masked coordinates."""
+    """Measure the error that leaving one row out reports, averaged over the masked coordinates."""
     return float(_fitted(model, d, rng, inputs)[1].loo_error.mean())
 
 
@@ -63,7 +63,7 @@ def mean_loo_error(model: MaskedRidge | MaskedRegression, d: int, rng: Generator
 def coordinate_test_errors(
     model: MaskedRidge | MaskedRegression | RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> Array:
-    """Measures the population error of each masked coordinate, (d,), of the fits of one data set."""
+    """Measure the population error of each masked coordinate, (d,), of the fits of one data set."""
     if isinstance(model, RandomMasks):
         return np.asarray(coordinate_errors(model, d, rng, inputs)[0])
     covariance, fitted = _fitted(model, d, rng, inputs)
@@ -74,7 +74,7 @@ def coordinate_test_errors(
 def effective_ridge(
     model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> float:
-    """Measures the effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn.
+    """Measure the effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn.
 
     >>> from simulate.core import stream
     >>> from simulate.masked import effective_ridge

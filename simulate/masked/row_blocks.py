@@ -132,7 +132,7 @@ class RowBlocks:
 
     @checked
     def moments_of_parts(self, part: NDArray[np.integer] | None, count: Count) -> list[Moments]:
-        """Measures the moments of `count` disjoint parts of the rows in one pass.
+        """Measure the moments of `count` disjoint parts of the rows in one pass.
 
         `part` (n,) is the number of each row's part, from 0; rows of other numbers belong to none. ValueError where a
         part has no rows.

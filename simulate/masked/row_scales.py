@@ -8,7 +8,7 @@ from theory.models import EqualScales, GammaScales, LogNormalScales, PointScales
 
 
 def draw_row_scales(law: RowScales, n: int, rng: Generator) -> Array:
-    """Draws the scales tau of n rows, (n,), whose mean over the law is 1; ValueError for a law that is not known."""
+    """Draw the scales tau of n rows, (n,), whose mean over the law is 1; ValueError for a law that is not known."""
     match law:
         case EqualScales():
             return np.ones(n)
@@ -24,7 +24,7 @@ def draw_row_scales(law: RowScales, n: int, rng: Generator) -> Array:
 
 
 def scaled_rows(X: Array, law: RowScales, rng: Generator) -> Array:
-    """Multiplies the rows of X (n, d), in place, by the square roots of scales drawn from the law."""
+    """Multiply the rows of X (n, d), in place, by the square roots of scales drawn from the law."""
     if not law.alike:
         X *= np.sqrt(draw_row_scales(law, len(X), rng))[:, None]
     return X

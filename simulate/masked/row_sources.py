@@ -62,7 +62,7 @@ def as_row_blocks(name: str, data: Any) -> RowBlocks:
 
 
 def _is_sequence_of_blocks(data: Any) -> bool:
-    """Says whether this is a list of matrices; a list of rows is one matrix."""
+    """Say whether this is a list of matrices; a list of rows is one matrix."""
     listed = isinstance(data, list | tuple) and len(data) > 0
     return listed and all(isinstance(block, np.ndarray) and block.ndim == 2 for block in data)
 
@@ -128,7 +128,7 @@ def _mapped_again(filename: str, dtype: Any, offset: int, shape: tuple[int, ...]
 
 
 def _give_back(data: NDArray[Any]) -> None:
-    """Releases the pages of a mapped file, which count as memory of the process; they are read again when needed.
+    """Release the pages of a mapped file, which count as memory of the process; they are read again when needed.
 
     A private copy (mode "c") is left alone: what was written to it exists in these pages only.
     """
@@ -183,7 +183,7 @@ def _batches(file: Any) -> Iterator[Array]:
 
 
 def _cut(blocks: Iterator[Any]) -> Iterator[Any]:
-    """Cuts blocks of very many rows, each of which would need as much memory again in a product."""
+    """Cut blocks of very many rows, each of which would need as much memory again in a product."""
     return chain.from_iterable(
         (block[i : i + block_rows(block.shape[1])] for i in range(0, len(block), block_rows(block.shape[1])))
         if isinstance(block, np.ndarray) and block.ndim == 2 and block.size

@@ -48,7 +48,7 @@ def sample(
     inputs: Inputs = "gaussian",
     row_scales: RowScales = EqualScales(),  # noqa: B008  # a frozen record without fields
 ) -> Array:
-    """Draws n independent rows (n, d) with mean 0 and the given covariance.
+    """Draw n independent rows (n, d) with mean 0 and the given covariance.
 
     `inputs` is "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (with the
     symmetric root): "rademacher" (signs), "uniform", or "student" (t with 5 degrees of freedom, scaled). `row_scales`
@@ -89,7 +89,7 @@ FACTORS: dict[Inputs, Callable[[Generator, tuple[int, int]], Array]] = {
 
 @singledispatch
 def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
-    """Draws Gaussian rows of any record by its eigenvectors, which it caches; the covariance may be singular."""
+    """Draw Gaussian rows of any record by its eigenvectors, which it caches; the covariance may be singular."""
     return by_eigenvectors(covariance, rng.standard_normal((n, len(covariance.eigenvalues))))
 
 
@@ -100,7 +100,7 @@ def by_eigenvectors(covariance: Covariance, noise: Array) -> Array:
 
 
 def has_own_map(covariance: Covariance) -> bool:
-    """Says whether rows of the record are drawn by a map of its family, which costs less than that by eigenvectors."""
+    """Say whether rows of the record are drawn by a map of its family, which costs less than that by eigenvectors."""
     return _gaussian.dispatch(type(covariance)) is not _gaussian.dispatch(object)
 
 
@@ -158,13 +158,13 @@ def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
 @_gaussian.register(Equicorrelated)
 @_gaussian.register(Blocks)
 def _by_root(covariance: Covariance, n: int, rng: Generator) -> Array:
-    """Draws Gaussian rows of families whose symmetric root costs no more than another map."""
+    """Draw Gaussian rows of families whose symmetric root costs no more than another map."""
     return np.asarray(times_root(covariance, rng.standard_normal((n, int(covariance.d)))))
 
 
 @_gaussian.register
 def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
-    """Draws Gaussian rows by the recursion x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
+    """Draw Gaussian rows by the recursion x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
     r = covariance.correlation
     columns = rng.standard_normal((int(covariance.d), n))
     columns[1:] *= np.sqrt(1 - r * r)
@@ -175,7 +175,7 @@ def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
 
 @_gaussian.register
 def _markov(covariance: TridiagonalPrecision, n: int, rng: Generator) -> Array:
-    """Draws Gaussian rows x = U^-1 z, U the bidiagonal Cholesky factor of the precision U'U."""
+    """Draw Gaussian rows x = U^-1 z, U the bidiagonal Cholesky factor of the precision U'U."""
     d = int(covariance.d)
     noise = rng.standard_normal((n, d))
     bands = np.full((2, d), covariance.off_diagonal)
@@ -192,7 +192,7 @@ def _scaled(covariance: Scaled, n: int, rng: Generator) -> Array:
 
 @_gaussian.register
 def _spiked(covariance: Spiked, n: int, rng: Generator) -> Array:
-    """Draws Gaussian rows of the base, plus an independent amplitude along each spike."""
+    """Draw Gaussian rows of the base, plus an independent amplitude along each spike."""
     rows = _gaussian(covariance.base, n, rng)
     strengths = np.asarray(covariance.strengths)
     amplitudes = rng.standard_normal((n, len(strengths))) * np.sqrt(strengths)

@@ -18,7 +18,7 @@ from theory.models import MaskedRidge, SampledRows
 
 @checked
 def predictor_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures the eigenvalues of the fitted joint predictor A, real because A is similar to a symmetric matrix."""
+    """Measure the eigenvalues of the fitted joint predictor A, real because A is similar to a symmetric matrix."""
     _, X = draw(model, d, rng, inputs)
     found = fit(X, model.lam)
     return eigenvalues_of_predictor(found.predictor, found.shrinkage)
@@ -26,14 +26,14 @@ def predictor_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: In
 
 @checked
 def covariance_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures the eigenvalues of the sample covariance X'X/n; a ridge of the model plays no part."""
+    """Measure the eigenvalues of the sample covariance X'X/n; a ridge of the model plays no part."""
     _, X = draw(model, d, rng, inputs)
     return np.asarray(np.linalg.eigvalsh(X.T @ X / len(X)))
 
 
 @checked
 def correlation_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures the eigenvalues of the sample correlation matrix, X'X/n scaled to a unit diagonal."""
+    """Measure the eigenvalues of the sample correlation matrix, X'X/n scaled to a unit diagonal."""
     _, X = draw(model, d, rng, inputs)
     X = X / np.sqrt(np.mean(X * X, axis=0))
     return np.asarray(np.linalg.eigvalsh(X.T @ X / len(X)))

@@ -19,7 +19,7 @@ INVERSE_RESOLUTION = 1e-5  # below this share of the norm of C the rounding of i
 
 @checked
 def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Measures one replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
+    """Measure one replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
 
     With C = X'X/n and Q = (C + lam)^-1 the student misses w by lam Q w - Q X'noise/n, which averages to
     (signal_power/d) lam^2 tr Q Sigma Q + (noise/n) tr Q C Q Sigma.

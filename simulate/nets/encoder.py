@@ -84,7 +84,7 @@ def train_encoder_on_population(
     save_seconds: NonNegative = 30.0,
     orders: bool = False,
 ) -> EncoderTraining:
-    """Trains an encoder by `n_steps` steps of Adam along the exact gradient of the masked loss on all `contexts`.
+    """Train an encoder by `n_steps` steps of Adam along the exact gradient of the masked loss on all `contexts`.
 
     The first weights are drawn by `seed`; nothing else is random. The steps in `record`, by default about 60 that are
     spaced evenly in their logarithm, are measured: the loss on the contexts, and that on each of `others`, contexts or
@@ -121,7 +121,7 @@ def train_encoder_on_sequences(
     checkpoint: str | os.PathLike[str] | None = None,
     save_seconds: NonNegative = 30.0,
 ) -> EncoderTraining:
-    """Trains an encoder by `n_steps` steps of Adam on mini-batches of the sequences `states` (M, L).
+    """Train an encoder by `n_steps` steps of Adam on mini-batches of the sequences `states` (M, L).
 
     Each batch has `batch_size` sequences, drawn with replacement, in each of which one site, drawn anew, is hidden. The
     losses are those of `test_states` (M', L) with every site hidden in turn. `seed` draws the first weights and the

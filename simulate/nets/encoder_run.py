@@ -86,7 +86,7 @@ class Run:
         return tuple(np.array(leaf) for leaf in jax.tree.leaves(self._parameters))
 
     def _start(self, seed: int) -> None:
-        """Draws the first weights, and puts the data where JAX has them."""
+        """Draw the first weights, and puts the data where JAX has them."""
         import equinox as eqx
         import jax.numpy as jnp
 

@@ -47,7 +47,7 @@ def gradient_flow(
     max_time: Positive = 1e9,
     max_evaluations: Count = 20_000,
 ) -> GradientFlow:
-    """Follows the gradient flow of the masked loss on `contexts` from `stack` until the loss has fallen to `stop_loss`.
+    """Follow the gradient flow of the masked loss on `contexts` from `stack` until the loss has fallen to `stop_loss`.
 
     The integrator (LSODA, relative tolerance 1e-9) takes steps as long as the path is smooth: a plateau of a million
     units of time costs a few hundred evaluations. After a plateau the flow is stiff and may need far more; it ends at

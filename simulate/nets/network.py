@@ -14,7 +14,7 @@ PACKAGES = ("jax", "equinox", "optax")
 
 
 def missing_packages() -> str | None:
-    """Says which packages of the extra `nets` are not installed, and how to get them; None where all are there."""
+    """Say which packages of the extra `nets` are not installed, and how to get them; None where all are there."""
     absent = [name for name in PACKAGES if find_spec(name) is None]
     if not absent:
         return None

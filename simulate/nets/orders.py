@@ -14,7 +14,7 @@ MAX_CONTEXTS = 2**18
 
 @checked
 def measured_orders(stack: FactoredStack, max_contexts: Count = MAX_CONTEXTS) -> Array:
-    """Measures which share of the variance of the logits comes from interactions with 0, 1, ..., L - 1 other sites.
+    """Measure which share of the variance of the logits comes from interactions with 0, 1, ..., L - 1 other sites.
 
     The logits of every hidden site, centered over colors, are tabulated at all C^(L-1) contexts and transformed at each
     visible site to the orthonormal basis of a constant and C - 1 contrasts. A squared coefficient belongs to the order

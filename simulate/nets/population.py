@@ -132,7 +132,7 @@ def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: Count, weights:
 
 
 def _contexts(states: NDArray[np.int64], n_colors: int, probabilities: Array) -> MaskedContexts:
-    """Hides every site of every one of `states` (M, L) with `probabilities` (M,); equal contexts become one row."""
+    """Hide every site of every one of `states` (M, L) with `probabilities` (M,); equal contexts become one row."""
     contexts, sites, joint = [], [], []
     for site in range(states.shape[1]):
         hidden = states.copy()

@@ -44,7 +44,7 @@ class StackChains:
         return self._states.copy()
 
     def run(self, n_sweeps: int) -> None:
-        """Advances every chain by `n_sweeps` sweeps of L updates."""
+        """Advance every chain by `n_sweeps` sweeps of L updates."""
         n, L = self._states.shape
         chains = np.arange(n)
         for _ in range(n_sweeps * L):
@@ -70,7 +70,7 @@ class StackChains:
         return {"states": self.states}
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """Goes back to the states of `snapshot`."""
+        """Go back to the states of `snapshot`."""
         self._states = snapshot["states"].copy()
 
 

@@ -43,7 +43,7 @@ class Data(Protocol):
         """Return the arrays to be saved."""
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from what `state` gave."""
+        """Go on from what `state` gave."""
 
 
 class PopulationData:
@@ -105,7 +105,7 @@ class SequenceData:
         return {"generator": np.array(self.generator_state), "order": self._order, "place": np.array(self._place)}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from what `state` gave."""
+        """Go on from what `state` gave."""
         self._rng.bit_generator.state = json.loads(str(saved["generator"]))
         self._order, self._place = saved["order"], int(saved["place"])
 
@@ -181,7 +181,7 @@ class Run:
         return {**own, **arrays, **moments, **measured, **{f"data_{k}": v for k, v in self.data.state().items()}}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from what `state` gave."""
+        """Go on from what `state` gave."""
         self.step, self._squares = int(saved["step"]), saved["squares"].copy()
         for kind, arrays in (("weights", self.weights.arrays), ("moment", self._moments)):
             for k, array in enumerate(arrays):

@@ -90,7 +90,7 @@ class Weights(NamedTuple):
 
     @checked
     def like(self, flat: Array) -> "Weights":
-        """Cuts a vector such as `flat` into arrays with the shapes of these."""
+        """Cut a vector such as `flat` into arrays with the shapes of these."""
         if flat.shape != (count := sum(each.size for each in self.arrays),):
             raise ValueError(f"flat must have shape ({count},), got {flat.shape}")
         cuts = np.cumsum([each.size for each in self.arrays])[:-1]
@@ -116,7 +116,7 @@ class Batch(NamedTuple):
     @classmethod
     @checked
     def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: Count) -> "Batch":
-        """Hides one site of each of the sequences `states` (B, L), which count alike."""
+        """Hide one site of each of the sequences `states` (B, L), which count alike."""
         checks.fits_in_memory(f"n_colors = {n_colors}", float(n_colors) ** 2)
         if checks.colors("states", states, n_colors).ndim != 2 or not len(states):
             raise ValueError(f"states must have shape (sequences, sites), got {states.shape}")

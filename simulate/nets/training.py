@@ -37,7 +37,7 @@ def train_on_population(
     checkpoint: str | os.PathLike[str] | None = None,
     save_seconds: NonNegative = 30.0,
 ) -> StackTraining:
-    """Trains `stack` by `n_steps` steps along the exact gradient of the masked loss on `contexts`.
+    """Train `stack` by `n_steps` steps along the exact gradient of the masked loss on `contexts`.
 
     Nothing is random. The steps in `record`, by default about 60 that are spaced evenly in their logarithm, are
     measured; `orders` adds the shares of the interaction orders in the logits, at a cost of a few gradients each.
@@ -76,7 +76,7 @@ def train_on_sequences(
     checkpoint: str | os.PathLike[str] | None = None,
     save_seconds: NonNegative = 30.0,
 ) -> StackTraining:
-    """Trains `stack` by `n_steps` steps on mini-batches of the sequences `states` (M, L), one hidden site in each.
+    """Train `stack` by `n_steps` steps on mini-batches of the sequences `states` (M, L), one hidden site in each.
 
     Batches of `batch_size` sequences go through all sequences in a random order, drawn anew by `rng` for each of these
     epochs of M // batch_size steps; sequences left over at the end of an epoch wait for the next one. The site that is

@@ -123,7 +123,7 @@ def _filter(
     rows: Integers,
     counts: Integers,
 ) -> int:
-    """Leaves in `rows` the rows of one block that store all patterns, with their sets in `alive`; returns how many.
+    """Leave in `rows` the rows of one block that store all patterns, with their sets in `alive`; return how many.
 
     `parts` are the numbers of weights in the first part and in the first two parts. Adds to `counts` how many
     configurations of the block store the patterns so far, after each of them.

@@ -28,7 +28,7 @@ PATTERNS_AT_ONCE = 16  # patterns are drawn that many at a time until no solutio
 def solution_entropy(
     model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES
 ) -> float:
-    """Measures the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
+    """Measure the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
 
     Each instance has P = round(alpha d) Gaussian patterns. Where Z can be zero a mean of log Z does not exist. The
     median does as long as more than half of the instances have solutions, and it has the same limit N -> infinity,
@@ -48,7 +48,7 @@ def entropy_profile(
     levels: Sequence[float], counts: Sequence[NonNegativeCount], d: Count, rng: np.random.Generator, *,
     margin: float = 0.0, instances: Count = INSTANCES,
 ) -> Array:  # fmt: skip
-    """Measures `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
+    """Measure `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
 
     Entry k is the median of log Z/d after counts[k] patterns. It costs hardly more than one number of patterns.
 
@@ -69,7 +69,7 @@ def entropy_profile(
 def zero_entropy_capacity(
     levels: Sequence[float], d: Count, rng: np.random.Generator, *, margin: float = 0.0, instances: Count = 1
 ) -> float:
-    """Measures how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
+    """Measure how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
 
     Patterns are added one after the other; the value is P/N, where P is the last number of them with a solution
     (W. Krauth and M. Opper 1989). Its mean tends to the capacity with corrections of order 1/N. ValueError for more
@@ -90,7 +90,7 @@ def zero_entropy_capacity(
 def pair_entropies(
     model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES
 ) -> Array:
-    """Measures the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
+    """Measure the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
 
     Entry k is (log n_k - log C(N, k))/(2 N) + h(k/N)/2, where n_k is the number of ordered pairs at distance k, of
     which the median over instances is taken (see `solution_entropy`), and h the entropy of a coin, which stands for the

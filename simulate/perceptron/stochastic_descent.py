@@ -40,7 +40,7 @@ def descend_stochastic_weights(
     alpha: Positive, n_weights: Annotated[int, AtLeast(2)], rng: np.random.Generator, *,
     learning_rate: LearningRate = 0.02, max_epochs: Count = 3000,
 ) -> StochasticDescent:  # fmt: skip
-    """Trains N = `n_weights` means on round(alpha N) patterns of random signs, until their signs solve the problem.
+    """Train N = `n_weights` means on round(alpha N) patterns of random signs, until their signs solve the problem.
 
     The loss is - sum log Phi(h/s) with h = xi.m/sqrt(N), where s^2 is the mean of 1 - m_i^2, so that the norm is free
     (arXiv:1710.09825); m = tanh(theta), and theta is changed by Adam with this learning rate on all patterns at once,

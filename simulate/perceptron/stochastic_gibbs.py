@@ -60,7 +60,7 @@ def sample_stochastic_weights(
     max_doublings: NonNegativeCount = 4,
     check: bool = True,
 ) -> StochasticWeightSample:
-    """Draws round(alpha N) Gaussian patterns and samples the Gibbs measure of N = `n_weights` means on them.
+    """Draw round(alpha N) Gaussian patterns and sample the Gibbs measure of N = `n_weights` means on them.
 
     Every chain starts at random corners of the cube, shrunk to the norm, and is annealed from infinite temperature over
     `n_sweeps` sweeps of N moves (see `simulate.perceptron.stochastic_kernel`), before it records during as many. As

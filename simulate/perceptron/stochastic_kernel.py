@@ -98,7 +98,7 @@ def run(
     errors: Array,
     means: Array,
 ) -> tuple[float, float]:
-    """Anneals over `n_anneal` sweeps, then records every `every` sweeps; returns (acceptance while recording, angle).
+    """Anneal over `n_anneal` sweeps, then record every `every` sweeps; return (acceptance while recording, angle).
 
     m: (N,) means, changed in place, patterns: (N, P), width: the standard deviation sqrt(1 - |m|^2/N) of a field;
     losses and errors: (records,) and means: (records, N) are filled. The temperature falls during the first half of

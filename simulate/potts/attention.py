@@ -47,7 +47,7 @@ class AttentionLayer:
     @classmethod
     @checked
     def random(cls, n_sites: Count, n_colors: Count, scale: Scale, rng: np.random.Generator) -> Self:
-        """Draws a layer without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
+        """Draw a layer without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
         L, C = n_sites, n_colors
         checks.fits_in_memory(f"a layer of {L} sites and {C} colors", 3 * (float(L) ** 2 + float(C) ** 2))
         A = scale / np.sqrt(L) * rng.standard_normal((L, L))
@@ -89,7 +89,7 @@ def masked_inputs(states: Any, n_colors: Count, site: int) -> Array:
 
 @checked
 def masked_language_model_loss(layer: AttentionLayer, states: Any) -> float:
-    """Measures the loss of a layer on states (M, L), each site masked in turn, in nats.
+    """Measure the loss of a layer on states (M, L), each site masked in turn, in nats.
 
     It is the mean of -log softmax(logits_i)[s_i] over samples and masked sites i. It equals 1/L times the negative log
     pseudo-likelihood per sample of couplings A_ij V_ab and fields h.

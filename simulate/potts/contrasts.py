@@ -68,7 +68,7 @@ class ContrastFit(Result):
 
 @checked
 def fit_contrasts(states: Any, n_colors: Annotated[int, AtLeast(2)], lam: NonNegative, mean: Any = None) -> ContrastFit:
-    """Fits masked ridge regression to the contrasts of sequences `states` (n, L), all masked sites at once.
+    """Fit masked ridge regression to the contrasts of sequences `states` (n, L), all masked sites at once.
 
     `mean` (L (C-1),) is subtracted from the contrasts; None takes the mean of the data. With R = (X'X/n + lam)^-1 and
     its diagonal blocks R_ii, the residuals are W x with W = blockdiag(R_ii)^-1 R, and the train errors tr R_ii^-1 (R -
@@ -87,7 +87,7 @@ def fit_contrasts(states: Any, n_colors: Annotated[int, AtLeast(2)], lam: NonNeg
 
 @checked
 def fit_gaussian(population: ContrastPopulation, n: Count, lam: NonNegative, rng: Generator) -> ContrastFit:
-    """Fits the regression of `fit_contrasts` to n Gaussian rows with the covariance of a population.
+    """Fit the regression of `fit_contrasts` to n Gaussian rows with the covariance of a population.
 
     The rows are drawn by `rng` around the population's mean, which is subtracted.
     """
@@ -144,7 +144,7 @@ def _by_eigenvectors(x: Array, second: Array, block: int, lam: float) -> Array:
 
 
 def _is_invertible(projector: Array, block: int) -> bool:
-    """Says whether the blocks of a projector on its diagonal can be inverted."""
+    """Say whether the blocks of a projector on its diagonal can be inverted."""
     return bool(np.linalg.eigvalsh(_blocks(projector, block)).min() > 1e-8)
 
 
@@ -157,7 +157,7 @@ def _solved_blocks(R: Array, block: int) -> Array:
 
 
 def _minimum_norm(x: Array, block: int) -> Array:
-    """Solves each site by the singular values of the others' contrasts, which works where R_ii is singular."""
+    """Solve each site by the singular values of the others' contrasts, which works where R_ii is singular."""
     W = np.eye(x.shape[1])
     for start in range(0, x.shape[1], block):
         own = np.arange(start, start + block)

@@ -27,7 +27,7 @@ class Dynamics(Protocol):
         """The share of accepted proposals, 1.0 for the heat bath."""
 
     def run(self, n_sweeps: int) -> None:
-        """Advances every chain by `n_sweeps` sweeps of L updates."""
+        """Advance every chain by `n_sweeps` sweeps of L updates."""
 
     def scores(self) -> NDArray[np.float64]:
         """Return the scores S(s) of the present states, (n_chains,)."""
@@ -36,7 +36,7 @@ class Dynamics(Protocol):
         """Return copies of all arrays that are needed to go on with the same numbers."""
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """Goes back to the moment of `snapshot`."""
+        """Go back to the moment of `snapshot`."""
 
 
 @checked
@@ -88,7 +88,7 @@ def make_dynamics(
 
 
 def _products_pay(model: PottsModel) -> bool:
-    """Says whether counts of neighbors are faster than lists of them.
+    """Say whether counts of neighbors are faster than lists of them.
 
     The two sides are the nanoseconds that an update took with either, fitted to measurements with 64 chains.
     """

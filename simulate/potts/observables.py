@@ -77,7 +77,7 @@ class Observables:
         return {"references": self._weights[:, :, PROJECTIONS:].copy(), "watched": watched}
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Goes back to the moment of `snapshot`."""
+        """Go back to the moment of `snapshot`."""
         self._weights = np.concatenate([self._random, snapshot["references"]], axis=2)
         self.watched = tuple((int(site), int(color)) for site, color in snapshot["watched"])
 
@@ -89,7 +89,7 @@ def largest_share(states: States, n_colors: int) -> Array:
 
 
 def is_color_symmetric(model: Potts) -> bool:
-    """Tells whether all permutations of the colors leave the model as it is; models of many bodies count as not."""
+    """Tell whether all permutations of the colors leave the model as it is; models of many bodies count as not."""
     if isinstance(model, SquareLatticePotts):
         return True
     if np.ptp(model.fields, axis=1).any():
@@ -100,7 +100,7 @@ def is_color_symmetric(model: Potts) -> bool:
 
 
 def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
-    """Says why the states are no draws from a color-symmetric model, in which every color has the share 1/C; or ''.
+    """Say why the states are no draws from a color-symmetric model, in which every color has the share 1/C; or ''.
 
     Among `effective_size` independent states the count of a color at a site is binomial. Its exact tails are used, with
     the union bound over all sites and colors, because where colors are many the counts are too small for a normal law.
@@ -126,6 +126,6 @@ def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
 
 
 def _is_symmetric(blocks: Array) -> bool:
-    """Says whether each of the blocks (..., C, C) has one number on its diagonal and one off it."""
+    """Say whether each of the blocks (..., C, C) has one number on its diagonal and one off it."""
     diagonal = np.eye(blocks.shape[-1], dtype=bool)
     return all(not np.ptp(blocks[..., mask], axis=-1).any() for mask in (diagonal, ~diagonal) if mask.any())

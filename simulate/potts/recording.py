@@ -29,12 +29,12 @@ class Watch:
         return (*self._observables.names, *self._ladder_names())
 
     def begin(self, records: int) -> None:
-        """Begins a round of so many records: counts sites from zero and takes the present states as references."""
+        """Begin a round of so many records: count sites from zero and take the present states as references."""
         self._observables.begin(self._dynamics.states)
         self.count_anew(records)
 
     def count_anew(self, records: int) -> None:
-        """Begins to count sites from zero, for so many records."""
+        """Begin to count sites from zero, for so many records."""
         self._sites.begin(records // BATCHES)
 
     def record(self) -> Array:
@@ -60,7 +60,7 @@ class Watch:
         return sites | {f"observables.{name}": array for name, array in self._observables.snapshot().items()}
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Goes back to the moment of `snapshot`."""
+        """Go back to the moment of `snapshot`."""
         self._observables.restore(part(snapshot, "observables."))
         self._sites.restore(part(snapshot, "sites."))
 

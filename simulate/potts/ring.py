@@ -19,7 +19,7 @@ def sample_ring(
     n_sites: Annotated[int, AtLeast(3)], color_couplings: Array, beta: NonNegative, n_samples: Count,
     rng: np.random.Generator,
 ) -> NDArray[np.int16]:  # fmt: skip
-    """Draws independent states (n_samples, L) of a closed ring of L sites, from exactly its law.
+    """Draw independent states (n_samples, L) of a closed ring of L sites, from exactly its law.
 
     The law is P(s) = exp(beta sum_i U[s_i, s_{i+1}])/Z, with U = `color_couplings` (C, C) symmetric and s_{L+1} = s_1.
     No Markov chain is needed. With T = exp(beta U), the first site has the color a with probability (T^L)_aa/Z, and

@@ -91,7 +91,7 @@ class Run:
         self._save()
 
     def _may_go_on(self) -> bool:
-        """Says whether a longer pilot is allowed, and is not useless because nothing has ever changed."""
+        """Say whether a longer pilot is allowed, and is not useless because nothing has ever changed."""
         more = self.length if self.plan.burn_in is not None else 2 * self.length
         frozen = self.length >= FROZEN_AFTER and not np.ptp(self.series[: self.done], axis=0).any()
         return self.sweeps + more <= self.plan.max_sweeps and not frozen
@@ -201,7 +201,7 @@ class Run:
         self._saved_at = time.monotonic()
 
     def _resume(self) -> None:
-        """Goes on from the checkpoint where there is one; else writes it now, so that a bad path is found at once."""
+        """Go on from the checkpoint where there is one; else writes it now, so that a bad path is found at once."""
         saved = None if self._checkpoint is None else self._checkpoint.load()
         if saved is None:
             self._save()
@@ -214,6 +214,6 @@ class Run:
 
 
 def _stride(length: int, thin: int | None) -> int:
-    """Chooses the sweeps between records, so that a round has about `RECORDS` and `thin` is a multiple of it."""
+    """Choose the sweeps between records, so that a round has about `RECORDS` and `thin` is a multiple of it."""
     most = max(1, length // RECORDS)
     return most if thin is None else max(k for k in range(1, most + 1) if thin % k == 0)

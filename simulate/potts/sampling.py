@@ -51,7 +51,7 @@ def sample(
     checkpoint: Path | None = None,
     check: bool = True,
 ) -> Chains:
-    """Draws `n_samples` states from the law P(s) = exp(beta S(s))/Z of a Potts model, with evidence that it did.
+    """Draw `n_samples` states from the law P(s) = exp(beta S(s))/Z of a Potts model, with evidence that it did.
 
     The result has `.states` (n_samples, L), colors from 0 to C - 1, from `n_chains` independent Markov chains, and
     within each chain they are two autocorrelation times apart. `method` "heat_bath", which is also "auto", draws each
@@ -139,7 +139,7 @@ def _ladder(
 
 
 def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None) -> int:
-    """Chooses enough chains for R-hat, and so few that burning them in costs no more than the samples."""
+    """Choose enough chains for R-hat, and so few that burning them in costs no more than the samples."""
     if n_chains is not None:
         return checks.count("n_chains", n_chains)
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
@@ -194,7 +194,7 @@ def _checkpoint(
 
 
 def _is_one_start(start: States | None, first: States) -> bool:
-    """Says whether R-hat has nothing to compare, because of one chain alone or one given start for all."""
+    """Say whether R-hat has nothing to compare, because of one chain alone or one given start for all."""
     return len(first) == 1 or (start is not None and bool(np.all(first == first[0])))
 
 

@@ -53,7 +53,7 @@ class SiteCounts:
         self.begin(1)
 
     def begin(self, batch: int) -> None:
-        """Forgets all counts; a batch has `batch` records from now on."""
+        """Forget all counts; a batch has `batch` records from now on."""
         self._batch, self._records, self._batches = max(1, batch), 0, 0
         self._current = np.zeros(self._shape, dtype=np.int32)  # of the batch that has begun
         self._finished = np.zeros(self._shape, dtype=np.int32)  # of the batches that are whole
@@ -105,7 +105,7 @@ class SiteCounts:
         }
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Goes back to the moment of `snapshot`."""
+        """Go back to the moment of `snapshot`."""
         self._batch, self._records, self._batches = (int(number) for number in snapshot["numbers"])
         self._current, self._finished = snapshot["current"].copy(), snapshot["finished"].copy()
         self._squares = snapshot["squares"].copy()

@@ -95,7 +95,7 @@ class _Probe:
         return found
 
     def is_as_good(self, k: int, ordinary: int) -> bool:
-        """Says whether the chain from state k scores no less than that of an ordinary start, within fluctuations."""
+        """Say whether the chain from state k scores no less than that of an ordinary start, within fluctuations."""
         here, there = self._scores[k], self._scores[self._n + ordinary]
         return bool(here > there - 2 * (self._spread[k] + self._spread[self._n + ordinary]) - 2 / self._beta)
 

@@ -91,7 +91,7 @@ class TemperedDynamics:
         return np.asarray(self._scores[self._at])
 
     def run(self, n_sweeps: int) -> None:
-        """Advances every replica by `n_sweeps` sweeps of L updates, with exchanges after each sweep."""
+        """Advance every replica by `n_sweeps` sweeps of L updates, with exchanges after each sweep."""
         for _ in range(checks.count("n_sweeps", n_sweeps, least=0)):
             self._replicas.run(1)
             self._scores = self._replicas.scores()
@@ -104,7 +104,7 @@ class TemperedDynamics:
         return {f"ladder.{name}": np.array(value) for name, value in own.items()} | self._replicas.snapshot()
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """Goes back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other ladders."""
+        """Go back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other ladders."""
         kept = {name: np.array(value) for name, value in checks.mapping("snapshot", snapshot).items()}
         missing = {f"ladder.{name}" for name in ("at", "turn", "tried", "swapped", "exchanges")} - set(kept)
         if missing:

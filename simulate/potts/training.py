@@ -53,7 +53,7 @@ def train(
     masks: Literal["every", "random"] = "every",
     fields: bool = True,
 ) -> Training:
-    """Trains `layer` by `n_steps` updates on mini-batches of the sequences `states` (M, L).
+    """Train `layer` by `n_steps` updates on mini-batches of the sequences `states` (M, L).
 
     Each batch has `batch_size` sequences, drawn with replacement by `rng`. With `masks` "every" each site of each
     sequence of the batch is masked in turn, with "random" one site of each sequence, drawn anew. The learning rate

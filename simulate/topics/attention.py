@@ -30,7 +30,7 @@ class AttentionByClass(Result):
 
 @checked
 def attention_by_class(model: TopicModel, layer: Layer, counts: ArrayLike) -> AttentionByClass:
-    """Measures attention of a layer on documents shown without masks, given by their counts (documents, words).
+    """Measure attention of a layer on documents shown without masks, given by their counts (documents, words).
 
     "Same word" includes a position with itself. A class without pairs gives nan. Raises ValueError for counts or a
     layer of another number of words.
@@ -47,7 +47,7 @@ def attention_by_class(model: TopicModel, layer: Layer, counts: ArrayLike) -> At
 
 
 def class_averages(model: TopicModel, layer: Layer, n: Array) -> AttentionByClass:
-    """Measures attention as `attention_by_class`, for counts that were checked before."""
+    """Measure attention as `attention_by_class`, for counts that were checked before."""
     logits = layer.logits[1:, 1:]
     power = np.exp(np.maximum(logits - logits.max(axis=0), LEAST_SCORE))
     lengths = n.sum(axis=1, keepdims=True)
@@ -62,7 +62,7 @@ def class_averages(model: TopicModel, layer: Layer, n: Array) -> AttentionByClas
 
 @checked
 def topic_gap(model: TopicModel, value: ArrayLike) -> float:
-    """Measures the gap of a value matrix (D, D): its mean same-topic entry minus its mean different-topic entry.
+    """Measure the gap of a value matrix (D, D): its mean same-topic entry minus its mean different-topic entry.
 
     Same-topic entries include the diagonal, the row and column of [MASK] are left out; theory.topics.same_topic_gap
     predicts it. It is nan for a single topic.
@@ -74,7 +74,7 @@ def topic_gap(model: TopicModel, value: ArrayLike) -> float:
 
 
 def gap_of(model: TopicModel, value: Array) -> float:
-    """Measures the gap as `topic_gap`, for a matrix that was checked before."""
+    """Measure the gap as `topic_gap`, for a matrix that was checked before."""
     same, words = _same_topic(model), value[1:, 1:]
     return _ratio(words[same].sum(), same.sum()) - _ratio(words[~same].sum(), (~same).sum())
 

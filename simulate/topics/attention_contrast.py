@@ -27,7 +27,7 @@ def attention_contrast(
     reference: Reference = 1.0,
     permutations: int = 200,
 ) -> TopicContrast:
-    """Measures the contrast of A_ij length/reference over ordered pairs of positions that show different kept words.
+    """Measure the contrast of A_ij length/reference over ordered pairs of positions that show different kept words.
 
     `attention` is a function of a document (length,), word numbers with -1 for what is no word here, that returns
     (..., key, query) with columns of sum 1; layers and heads, the axes in front, are averaged: they have the same
@@ -60,7 +60,7 @@ def count_attention_contrast(
     reference: Reference = 1.0,
     permutations: int = 200,
 ) -> TopicContrast:
-    """Measures the contrast of `attention_contrast` for a model without positions, on counts (documents, words).
+    """Measure the contrast of `attention_contrast` for a model without positions, on counts (documents, words).
 
     `attention` is a function of the words of a document and how often each occurs, (n,) both, that returns (..., n, n):
     what one position with the key's word gets from a query. Times the counts of the keys, each column sums to 1. The

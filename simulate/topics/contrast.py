@@ -100,7 +100,7 @@ def topic_contrast(
     weights: ArrayLike | None = None,
     permutations: Annotated[int, AtLeast(2)] = 200,
 ) -> TopicContrast:
-    """Measures the contrast of `values` (words, words), such as a value matrix, over pairs of distinct kept words.
+    """Measure the contrast of `values` (words, words), such as a value matrix, over pairs of distinct kept words.
 
     `membership` (K, words) is that of `topic_membership`. A matrix with one more row and column is read as having
     [MASK] first, as `fit_value_matrix` gives it. With `weights` (words, words), not negative, `values` are sums over so
@@ -132,7 +132,7 @@ def embedding_contrast(
     measure: Measure = "cosine",
     permutations: int = 200,
 ) -> TopicContrast:
-    """Measures the contrast of the cosines or dot products of the rows of `embedding` (words, dimension).
+    """Measure the contrast of the cosines or dot products of the rows of `embedding` (words, dimension).
 
     The other arguments and the errors are those of `topic_contrast`. A row of zeros has cosine 0 with every other.
     """
@@ -151,7 +151,7 @@ def embedding_contrast(
 
 @checked
 def random_embedding(n_words: Count, dimension: Count, rng: np.random.Generator) -> Array:
-    """Draws a negative control (words, dimension): independent normal vectors, which know of no topics."""
+    """Draw a negative control (words, dimension): independent normal vectors, which know of no topics."""
     checks.fits_in_memory("a random embedding", n_words * dimension)
     return rng.standard_normal((n_words, dimension))
 

@@ -22,7 +22,7 @@ def sample_topic_documents(
     length: int | tuple[int, int] = 100,
     concentration: float | None = None,
 ) -> TopicDocuments:
-    """Draws independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet shares.
+    """Draw independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet shares.
 
     `length` is the number of tokens of each document, or (shortest, longest) for a length that is drawn uniformly. With
     a `concentration` a the shares are Dirichlet(a, ..., a); every topic may then occur, and the model's tau is not
@@ -45,7 +45,7 @@ def draw_documents(
     length: int | tuple[int, int],
     concentration: float | None,
 ) -> TopicDocuments:
-    """Draws documents as `sample_topic_documents` does, without its checks of types.
+    """Draw documents as `sample_topic_documents` does, without its checks of types.
 
     Those are a part of the time of few documents. Numbers that are out of range are refused here.
     """

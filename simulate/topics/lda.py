@@ -155,7 +155,7 @@ class LdaChain:
         self.of_topic = self.of_word.sum(axis=0, dtype=np.int64)
 
     def advance(self, n_sweeps: int) -> None:
-        """Redraws every token's topic so many times."""
+        """Redraw every token's topic so many times."""
         lda_sweeps(
             self.words,
             self.starts,
@@ -212,7 +212,7 @@ def _matched_distances(topics: Array, others: Array) -> Array:
 
 
 def _reason(drift: float, distances: Array, chains: int) -> str:
-    """Says why the topics of these chains are not to be relied on; empty where nothing speaks against them."""
+    """Say why the topics of these chains are not to be relied on; empty where nothing speaks against them."""
     reasons = []
     if np.isnan(drift):
         reasons.append("the log joint probability is not a number (NaN) in some record")

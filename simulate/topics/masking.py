@@ -68,7 +68,7 @@ def _indices(name: str, values: Any, ndim: int, below: int | None = None) -> Cou
 
 @checked
 def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
-    """Draws masks once, for every position of every document by itself.
+    """Draw masks once, for every position of every document by itself.
 
     `documents` are sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no
     counts.
@@ -81,7 +81,7 @@ def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -
 
 
 def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
-    """Draws masks as `mask_documents`, for counts that were checked before."""
+    """Draw masks as `mask_documents`, for counts that were checked before."""
     n_documents, n_words = counts.shape
     document, word, n = occurrences(counts)
     selected = rng.binomial(n, masking.selected)

@@ -139,7 +139,7 @@ class Run:
         return {"step": np.array(self.step), "history": history, "generator": generator, **layer, **moments}
 
     def restore(self, saved: dict[str, NDArray[Any]]) -> None:
-        """Goes on from what `state` gave; the evaluated documents are those drawn at the start."""
+        """Go on from what `state` gave; the evaluated documents are those drawn at the start."""
         self.step = int(saved["step"])
         self.history = [Record(*map(float, row)) for row in saved["history"]]
         self.weights = Weights(*(saved["layer_" + name] for name in Weights._fields))

@@ -28,7 +28,7 @@ def train_single_layer(
     checkpoint: str | os.PathLike[str] | None = None,
     save_seconds: float = 30.0,
 ) -> TrainingRun:
-    """Trains W_K, W_Q, W_V and b of a layer together, as `training` says; `progress` labels a bar.
+    """Train W_K, W_Q, W_V and b of a layer together, as `training` says; `progress` labels a bar.
 
     With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called again with the same
     arguments and a generator in the same state it goes on from there, to the same bits. Raises CheckpointError where

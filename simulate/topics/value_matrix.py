@@ -102,7 +102,7 @@ def fit_value_matrix(
     ridge: float = 0.0,
     draws: int = 1,
 ) -> ValueMatrixFit:
-    """Fits the value matrix of uniform attention by least squares, with `draws` masks of each document.
+    """Fit the value matrix of uniform attention by least squares, with `draws` masks of each document.
 
     `documents` are sampled ones or counts (documents, words), dense or sparse. The mean over selected positions of the
     squared loss, summed over outputs, plus `ridge` |W|^2 is minimized; `bias` is "free" (not decayed), "decayed" or

@@ -49,7 +49,7 @@ def prediction_loss(
     *,
     held_out: Literal["blocks", "end"] = "blocks",
 ) -> PredictionLoss:
-    """Measures how well the words at `offsets` from a hidden word, and n modulo `modulus`, predict it by counting.
+    """Measure how well the words at `offsets` from a hidden word, and n modulo `modulus`, predict it by counting.
 
     The offset -1 is the previous word, 1 the next one; they are listed in the order in which they are worth knowing.
     With `modulus` M > 1 the predictor is told the remainder of the number n itself, as an oracle.
@@ -96,7 +96,7 @@ def prediction_loss(
 
 @checked
 def markov_loss(text: TreeText, order: int, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
-    """Measures the loss of next-word prediction from the `order` words before (see `prediction_loss`).
+    """Measure the loss of next-word prediction from the `order` words before (see `prediction_loss`).
 
     Order 0 is the unigram predictor, which knows nothing. ValueError for an order below 0, and for one whose contexts
     do not fit into 62 bits.
@@ -111,14 +111,14 @@ def markov_loss(text: TreeText, order: int, *, held_out: Literal["blocks", "end"
 
 @checked
 def neighbor_loss(text: TreeText, radius: int = 1, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
-    """Measures the loss of masked-word prediction from the `radius` words on each side (see `prediction_loss`)."""
+    """Measure the loss of masked-word prediction from the `radius` words on each side (see `prediction_loss`)."""
     offsets = [side * k for k in range(1, _count("radius", radius) + 1) for side in (-1, 1)]
     return prediction_loss(text, offsets, held_out=held_out)
 
 
 @checked
 def remainder_loss(text: TreeText, modulus: int, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
-    """Measures the loss of an oracle that is told n modulo `modulus`, and no word (see `prediction_loss`).
+    """Measure the loss of an oracle that is told n modulo `modulus`, and no word (see `prediction_loss`).
 
     What it saves against the words is what position modulo small squares tells: whether 4 or 9 divides n.
     """

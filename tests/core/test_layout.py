@@ -15,7 +15,7 @@ X = np.linspace(0, 1, 50)
 
 
 def drawn(n_panels, labels, *, y=None, **place):
-    """Draws panels with curves of these labels, each at its own height, or all of them as `y` says."""
+    """Draw panels with curves of these labels, each at its own height, or all of them as `y` says."""
     figure = Figure(figsize=figure_size(n_panels), layout="constrained")
     cells = figure.subplots(*arrange(n_panels), squeeze=False).ravel()
     for ax, own in zip(cells, labels, strict=False):

@@ -25,7 +25,7 @@ D = 150
 
 
 def estimates(model, d, count, *names, **options):
-    """Estimates of the entries of what is measured, by name."""
+    """Estimate of the entries of what is measured, by name."""
     measured = [measure(model, d, stream(0, "theory", *names, d, r), **options) for r in range(count)]
     return lambda entry: Estimate.of([entry(one) for one in measured])
 

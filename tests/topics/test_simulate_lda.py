@@ -101,7 +101,7 @@ def planted(seed, n_topics=10, size=6, n_documents=150, length=30):
 
 
 def mixes(topic_words, n_topics=10, size=6):
-    """Says whether some topic is not one of those planted: its words are of several, or two have the same."""
+    """Say whether some topic is not one of those planted: its words are of several, or two have the same."""
     mass = topic_words.reshape(n_topics, n_topics, size).sum(axis=2)
     return mass.max(axis=1).min() < 0.9 or sorted(mass.argmax(axis=1)) != list(range(n_topics))
 

@@ -92,7 +92,7 @@ def log_power_coefficients(log_coefficients: Array, n: int) -> Array:
 
 
 def _log_power_by_squaring(log_coefficients: Array, n: int) -> Array:
-    """Multiplies truncated series in logarithms: all their terms are positive."""
+    """Multiply truncated series in logarithms: all their terms are positive."""
     power = np.full(len(log_coefficients), -math.inf)
     power[0] = 0.0
     square = log_coefficients

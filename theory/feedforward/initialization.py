@@ -56,7 +56,7 @@ class Criticality(Result):
 
 @checked
 def signal_fixed_point(network: BinaryNetwork, *, check: bool = True) -> SignalFixedPoint:
-    """Solves the stationary state of the maps of `propagate`, and computes the depth scales around it.
+    """Solve the stationary state of the maps of `propagate`, and compute the depth scales around it.
 
     Neurons "sign": q is the fixed point of its map and c = 1. With A = (2/pi) asin(q/(1 + q)) and s the mean variance,
     chi = s (2/pi)/(sqrt(1 + 2 q)(1 - s A)), which is the slope of both maps and the factor of gradients. As chi < 1 at

@@ -141,7 +141,7 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
 
 
 def _refined(edges: Array, widest: float) -> Array:
-    """Divides panels that are wider than `widest`, so that polynomials of high degree are resolved too."""
+    """Divide panels that are wider than `widest`, so that polynomials of high degree are resolved too."""
     parts = np.maximum(1, np.ceil(np.diff(edges) / widest)).astype(int)
     inner = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(edges[:-1], edges[1:], parts, strict=True)]
     return np.append(np.concatenate(inner), edges[-1])

@@ -174,7 +174,7 @@ class _System:
             residuals.append(found.residual)
 
     def flowed(self, slow: Solution[Array], goal: float) -> Solution[Array]:
-        """Follows the flow dx/dt = update(x) - x, whose small steps are those that were too slow, by implicit steps.
+        """Follow the flow dx/dt = update(x) - x, whose small steps are those that were too slow, by implicit steps.
 
         They grow where the orders change little, until they are Newton's, and lead to the same state: no order moves by
         more than a tenth at once.

@@ -82,7 +82,7 @@ def best_direction(
 
 
 def ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[float, Array, float, int]:
-    """Climbs from a stack to a maximum of S; returns its gain, its unit direction, its residual, and the iterations."""
+    """Climb from a stack to a maximum of S; return its gain, its unit direction, its residual, and the iterations."""
     A, V = stack.attentions, stack.values
     S, _, _ = gain.gradient(A, V)
     theta = packed(A, V)
@@ -147,7 +147,7 @@ def structureless_gain(
     n_draws: Few = 4,
     n_starts: Few = 4,
 ) -> Array:
-    """Draws the noise c = sqrt(M) S* of M samples with uniform independent colors, once for each of `n_draws` sets.
+    """Draw the noise c = sqrt(M) S* of M samples with uniform independent colors, once for each of `n_draws` sets.
 
     S* is found by `best_direction` from `n_starts` starts. c depends little on M.
 

@@ -68,7 +68,7 @@ class Flow(LeadingGain):
         return radial, packed(by_A, by_V) - radial * y
 
     def blow_up(self, rtol: float) -> float:
-        """Integrates to the end and returns the blow-up time of a start on the sphere; infinite if there is none."""
+        """Integrate to the end and return the blow-up time of a start on the sphere; infinite if there is none."""
         power = self.degree - 2
         radial, tangential = self._parts(self.start)
         speed = math.hypot(radial, float(np.linalg.norm(tangential)) / self.norm)
@@ -98,7 +98,7 @@ class Flow(LeadingGain):
         return math.inf
 
     def settle(self) -> None:
-        """Follows the direction from where the blow-up left it to where it stays.
+        """Follow the direction from where the blow-up left it to where it stays.
 
         The flow brings it near a maximum of S, and the ascent to it; one that goes far to another maximum is not taken.
         """

@@ -38,7 +38,7 @@ class PatternAverage:
     log_norm: Array
 
     def mean(self, values: Array) -> Array:
-        """Averages values (Z, U) over u, as (Z,)."""
+        """Average values (Z, U) over u, as (Z,)."""
         return np.asarray((self.tilted * values).sum(axis=1))
 
 
@@ -57,7 +57,7 @@ class WeightAverage:
     log_norm: Array
 
     def mean(self, values: Array) -> Array:
-        """Averages values (M,) over m, as (Z,)."""
+        """Average values (M,) over m, as (Z,)."""
         return np.asarray(self.tilted @ values)
 
 

@@ -54,7 +54,7 @@ def ring_correlation(n_colors: Several, beta: NonNegative) -> float:
 
 @checked
 def heteroskedasticity(population: ContrastPopulation, states: Any, weights: Any = None) -> Array:
-    """Measures, for every site, whether the residual of linear prediction depends on the predictors: 1 if it does not.
+    """Measure, for every site, whether the residual of linear prediction depends on the predictors: 1 if it does not.
 
     Site i is predicted linearly from the u = (L-1)(C-1) contrasts x of the other sites, which have the covariance Sxx;
     r is what the best linear prediction leaves. The measure is E[|r|^2 x^T Sxx^-1 x]/(u E|r|^2), (L,): Gaussian data

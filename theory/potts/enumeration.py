@@ -61,7 +61,7 @@ class Enumeration(Result):
         return float(-(self.probabilities[possible] @ self.log_probabilities[possible]))
 
     def mean(self, observable: Any) -> Any:
-        """Averages an observable, given by its values at all states: an array (N, ...) becomes (...)."""
+        """Average an observable, given by its values at all states: an array (N, ...) becomes (...)."""
         values = checks.real_array("observable", observable)
         if values.shape[:1] != (len(self.states),):
             raise ValueError(f"observable must have a value for each of {len(self.states)} states, got {values.shape}")

@@ -84,7 +84,7 @@ class FiniteCurieWeiss(Result):
 
 @checked
 def finite_curie_weiss(n_sites: Count, n_colors: Several, beta: NonNegative) -> FiniteCurieWeiss:
-    """Solves the Curie-Weiss Potts ferromagnet of `n_sites` sites and `n_colors` colors exactly.
+    """Solve the Curie-Weiss Potts ferromagnet of `n_sites` sites and `n_colors` colors exactly.
 
     The sums over occupations take a time of order n_sites^2; ValueError above 4000 sites, for which `curie_weiss` gives
     the limit of infinitely many.

@@ -133,7 +133,7 @@ class ConditionalFit:
 def fit_conditionals(
     states: Enumeration, features: Array, sites: Sequence[int], tol: float, max_iter: int
 ) -> Solution[ConditionalFit]:
-    """Minimizes the losses at `sites` of conditionals of one energy that is linear in `features`.
+    """Minimize the losses at `sites` of conditionals of one energy that is linear in `features`.
 
     Newton's method on the convex sum of these losses, damped as by Levenberg and Marquardt: at a low temperature the
     bare step overshoots to predictions that are certain and wrong, where no curvature leads back.

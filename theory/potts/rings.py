@@ -170,7 +170,7 @@ class Ring(Result):
 
 @checked
 def ring(n_sites: float, color_couplings: Any, beta: float = 1.0, periodic: bool = True) -> Ring:
-    """Solves a ring, or an open chain, of Potts spins with neighbor interactions exactly; `n_sites` may be inf.
+    """Solve a ring, or an open chain, of Potts spins with neighbor interactions exactly; `n_sites` may be inf.
 
     `color_couplings` U (C, C) is any symmetric matrix, in S = sum_i U[s_i, s_{i+1}] and P = exp(beta S)/Z. ValueError
     for a periodic chain of fewer than 3 sites, and where the infinite chain is degenerate within rounding.

@@ -28,7 +28,7 @@ MEANING = (
 
 
 def require_supported(order: int | None, states: NDArray[np.uint8], n_colors: int, weights: Array) -> None:
-    """Refuses, before any work, clones of an order that there is not or that the sequences do not suffice for."""
+    """Refuse, before any work, clones of an order that there is not or that the sequences do not suffice for."""
     if order is None:
         return
     if order not in range(1, MAX_ORDER + 1):
@@ -72,7 +72,7 @@ def make_clones(
 
 
 def _reason(error: Exception, order: int, l2: float) -> str:
-    """Says why there is no clone, and what can be done, in the words of a reader who knows no solver."""
+    """Say why there is no clone, and what can be done, in the words of a reader who knows no solver."""
     stronger = f"a stronger penalty of the couplings (--l2, now {l2:g}), " if order == 2 else ""
     if isinstance(error, FitError):
         return (
@@ -99,7 +99,7 @@ def _mixed(states: NDArray[np.uint8], n_colors: int, order: int, options: dict[s
 
 
 def sentences(clones: tuple[Clone, ...]) -> list[str]:
-    """Says what a clone is, and how good each one is."""
+    """Say what a clone is, and how good each one is."""
     return [MEANING, *map(_sentence, clones)] if clones else []
 
 

@@ -37,7 +37,7 @@ class MaskedInputsFit(Result):
 
 @checked
 def fit_masks(X: Array, masks: NDArray[np.bool_], lam: Positive, mask_rate: SomeMaskRate) -> MaskedInputsFit:
-    """Regresses each coordinate of X (n, d) on the inputs of exactly those pairs of a sample and a mask that hide it.
+    """Regresse each coordinate of X (n, d) on the inputs of exactly those pairs of a sample and a mask that hide it.
 
     `masks` (R, n, d) is True where a coordinate is hidden. With N = n R mask_rate, the expected number of pairs, row k
     minimizes (1/N) sum (x_k - a.z)^2 + lam |a|^2 over them, z the inputs with zeros at the hidden ones: d ridge
@@ -64,7 +64,7 @@ def fit_masks(X: Array, masks: NDArray[np.bool_], lam: Positive, mask_rate: Some
 
 @checked
 def fit_expected_masks(X: Array, lam: Positive, mask_rate: MaskRate) -> MaskedInputsFit:
-    """Minimizes the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
+    """Minimize the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
 
     E z z' = (1-p)^2 x x' + p (1-p) diag x^2 and E x_k z = (1-p) x_k x over the visible: d systems of d - 1 unknowns,
     which one inverse solves. With B = E z z' + lam I and Q = B^-1, that of coordinate k has the matrix B without row
@@ -98,7 +98,7 @@ def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: MaskR
 
 @checked
 def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures test and train errors of each coordinate, (2, d), of one data set with its masks."""
+    """Measure test and train errors of each coordinate, (2, d), of one data set with its masks."""
     covariance, X = draw(model, d, rng, inputs)
     if model.n_masks is None:
         fitted = fit_expected_masks(X, model.lam, model.mask_rate)

@@ -17,7 +17,7 @@ from theory.models import SpanMask, SpanWindows
 
 @checked
 def fit_span(C: Array, lam: Positive, span: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Fits the predictor (b, d - b) of the span from the other coordinates in order, and its train errors (b,).
+    """Fit the predictor (b, d - b) of the span from the other coordinates in order, and its train errors (b,).
 
     C = X'X/n (d, d) holds all that the regression argmin (1/n) |X_B - X_out a'|^2 + lam |a|^2 needs of the data.
     ValueError unless C is square, lam > 0, and `span` holds some but not all of 0..d-1, each once.
@@ -40,7 +40,7 @@ def fit_span(C: Array, lam: Positive, span: NDArray[np.intp]) -> tuple[Array, Ar
 
 @checked
 def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Measures test and train errors per masked coordinate of the span or of each window, (2, spans).
+    """Measure test and train errors per masked coordinate of the span or of each window, (2, spans).
 
     One inverse serves all windows: with Q = (X'X/n + lam)^-1 the residuals x_B - a x_out of the regression of
     `fit_span` are R x, R = Q_BB^-1 Q_B, by the formula for the inverse of a matrix in blocks.

@@ -45,7 +45,7 @@ def factored_attention(
     n_threads: Count = 1,
     check: bool = True,
 ) -> FactoredFit:
-    """Fits one layer of factored attention, with couplings A_ij V_ab, to sequences (arXiv:2304.07235).
+    """Fit one layer of factored attention, with couplings A_ij V_ab, to sequences (arXiv:2304.07235).
 
     It minimizes -sum_mu w_mu sum_i log P(s_i^mu | others) + l2 |A|^2 |V|^2 + field_l2 |h|^2 over the attention A
     (L, L), the values V (C, C) and, if `fields`, the fields h (L, C). The sequences are `states` (M, L), integers below
@@ -228,7 +228,7 @@ def _scaled(A: Array, V: Array) -> tuple[Array, Array]:
 
 
 def _runs_away(A: Array, V: Array) -> bool:
-    """Says whether V_ab = c_a is a field, up to 1 %, while the sums of A's rows cancel to 1 %."""
+    """Say whether V_ab = c_a is a field, up to 1 %, while the sums of A's rows cancel to 1 %."""
     V = V - V.mean(axis=0)
     share = len(V) * np.sum(V.mean(axis=1) ** 2) / np.sum(V**2)
     cancellation = np.linalg.norm(A.sum(axis=1)) / (np.sqrt(len(A) - 1) * np.linalg.norm(A))

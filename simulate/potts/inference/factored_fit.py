@@ -72,7 +72,7 @@ class FactoredFit(SolverResult):
         return np.asarray(np.exp(self.log_conditionals(states)))
 
     def masked_loss(self, states: Any, weights: Any = None) -> float:
-        """Measures the mean of -log P(s_i | all other sites), in nats, over states (M, L) with weights (M,)."""
+        """Measure the mean of -log P(s_i | all other sites), in nats, over states (M, L) with weights (M,)."""
         checks.colors("states", states, self.n_colors, self.n_sites)
         data = Sequences.of(states, self.n_colors, weights)
         objective = FactoredObjective(np.ascontiguousarray(data.columns.T, dtype=np.int32), data.weights)

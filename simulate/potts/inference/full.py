@@ -69,7 +69,7 @@ def pseudo_likelihood(
     memory_limit: float | None = None,
     check: bool = True,
 ) -> PseudoLikelihoodFit:
-    """Fits a Potts model with couplings J_ij(a, b) and fields h_i(a) to sequences, by maximum pseudo-likelihood.
+    """Fit a Potts model with couplings J_ij(a, b) and fields h_i(a) to sequences, by maximum pseudo-likelihood.
 
     It minimizes f = -sum_m w_m sum_i log P(s_i | rest) + l2 |J|^2 + field_l2 |h|^2 over the M sequences `states`
     (M, L), which are integers below `n_colors`. The weights w_m are `weights` (M,) divided by their sum, or 1/M each

@@ -30,7 +30,7 @@ class MeanFieldFit(Result, PairFit):
 
 @checked
 def mean_field(states: Any, n_colors: int, pseudocount: Share = 0.5, weights: Any = None) -> MeanFieldFit:
-    """Estimates couplings and fields of a Potts model from sequences by naive mean-field theory (arXiv:1110.5223).
+    """Estimate couplings and fields of a Potts model from sequences by naive mean-field theory (arXiv:1110.5223).
 
     The couplings are J = -(covariance of the first C - 1 colors)^-1 of the sequences `states` (M, L), counted by
     `weights` (M,), which are divided by their sum. Frequencies are mixed with those of independent uniform colors,
@@ -64,7 +64,7 @@ def _covariance(data: Sequences, f: Array, mixed: float) -> Array:
 
 
 def _inverse(covariance: Array) -> Array:
-    """Inverts a covariance; ValueError where the smallest pivot of its Cholesky factor is rounding error."""
+    """Invert a covariance; ValueError where the smallest pivot of its Cholesky factor is rounding error."""
     try:
         factor = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:

@@ -61,7 +61,7 @@ class MaskedLoss(Result):
 
 @checked
 def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
-    """Measures how well `model` predicts each site of `states` (M, L) from all other sites.
+    """Measure how well `model` predicts each site of `states` (M, L) from all other sites.
 
     Sequences count by `weights` (M,) divided by their sum, equally where None. The conditional probabilities are exact.
     If several colors are equally probable, the first of them is the guess. ValueError for states or weights that do not
@@ -87,7 +87,7 @@ def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
 
 @checked
 def site_independent(states: Any, n_colors: int, pseudocount: NonNegative = 0.5, weights: Any = None) -> PottsModel:
-    """Fits a model of independent sites to sequences `states` (M, L): the baseline without couplings.
+    """Fit a model of independent sites to sequences `states` (M, L): the baseline without couplings.
 
     The probabilities are P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount), with frequencies f counted by `weights`
     (M,). ValueError for a pseudocount of zero if that would leave a color without probability.

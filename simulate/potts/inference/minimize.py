@@ -50,7 +50,7 @@ def minimize(
     reference: float | None = None,
     first_step: float = 1.0,
 ) -> Minimum:
-    """Minimizes a smooth convex function from x, which it moves, until its gradient's norm is `tol` times `reference`.
+    """Minimize a smooth convex function from x, which it moves, until its gradient's norm is `tol` times `reference`.
 
     The reference is the norm at the start where it is None. `scale` approximates the inverse of the Hessian's diagonal
     where the function was evaluated last, and the first step is `first_step` times what it suggests. For a convex

@@ -23,7 +23,7 @@ def pack(fields: Array, tables: Array) -> Array:
 
 
 def unpack(x: Array, n_sites: int, n_colors: int) -> tuple[Array, Array]:
-    """Inverts `pack`: a view of the fields (L, C), and whole tables (L, C, L, C)."""
+    """Invert `pack`: a view of the fields (L, C), and whole tables (L, C, L, C)."""
     tables = np.zeros((n_sites, n_colors, n_sites, n_colors))
     for i, place, shape in rows(n_sites, n_colors):
         tables[i, :, i + 1 :, :] = x[place].reshape(shape)

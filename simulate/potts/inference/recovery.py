@@ -15,7 +15,7 @@ MAX_COUPLING = 1e30  # size of couplings; products of squares of two, divided by
 
 @checked
 def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> float:
-    """Measures the relative error of learned couplings A_ij V_ab with respect to the true ones of a model.
+    """Measure the relative error of learned couplings A_ij V_ab with respect to the true ones of a model.
 
     It is |A x V' - beta J x U'| / |beta J x U'| in Frobenius norms, with x the Kronecker product, A (L, L) without its
     diagonal, V (C, C) with rows for predicted colors, and the model's J and U. V' and U' are the parts that predictions
@@ -40,7 +40,7 @@ def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) ->
 
 @checked
 def full_recovery_error(couplings: Any, model: PottsModel) -> float:
-    """Measures the relative error of learned blocks of couplings (L, L, C, C) with respect to those of a model.
+    """Measure the relative error of learned blocks of couplings (L, L, C, C) with respect to those of a model.
 
     Both are compared in the zero-sum gauge, in the Frobenius norm. ValueError for a model without couplings.
     """

@@ -62,7 +62,7 @@ def three_body(
     max_iter: Count = 1000,
     check: bool = True,
 ) -> ThreeBodyFit:
-    """Fits an energy with interactions of one, two and three sites to sequences, by maximum pseudo-likelihood.
+    """Fit an energy with interactions of one, two and three sites to sequences, by maximum pseudo-likelihood.
 
     It minimizes -sum_m w_m sum_i log P(s_i | rest) + l2 (|J|^2 + |T|^2) + field_l2 |h|^2 over fields h, couplings J of
     every pair and tensors T of every triplet of sites, over the M sequences `states` (M, L), integers below `n_colors`.

@@ -103,7 +103,7 @@ def allowed_differences(n_sites: int, identity: float) -> int:
 
 
 def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
-    """Predicts the seconds that `similarity` of these sequences (M, L) takes on idle cores, from a part of them."""
+    """Predict the seconds that `similarity` of these sequences (M, L) takes on idle cores, from a part of them."""
     checked = checked_samples("states", states, MOST_COLORS)
     probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
     similarity(probe[:2])  # compiles the kernel, whose time is not to be measured

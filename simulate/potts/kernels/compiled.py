@@ -9,5 +9,5 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compiled(function: Kernel) -> Kernel:
-    """Compiles `function`, whose divisions by zero give infinity or NaN as numpy's do."""
+    """Compile `function`, whose divisions by zero give infinity or NaN as numpy's do."""
     return cached_njit(error_model="numpy")(function)

@@ -52,7 +52,7 @@ class IndependentChains(ABC):
 
     @abstractmethod
     def _run(self, n_sweeps: int) -> None:
-        """Advances `_states` by `n_sweeps` sweeps and counts in `_accepted` what was accepted."""
+        """Advance `_states` by `n_sweeps` sweeps and count in `_accepted` what was accepted."""
 
     @abstractmethod
     def scores(self) -> Array:
@@ -73,7 +73,7 @@ class IndependentChains(ABC):
         return float(self._accepted.sum() / proposed) if self.metropolis and proposed else 1.0
 
     def run(self, n_sweeps: int) -> None:
-        """Advances every chain by `n_sweeps` sweeps of L updates."""
+        """Advance every chain by `n_sweeps` sweeps of L updates."""
         count = checks.count("n_sweeps", n_sweeps, least=0)
         self._run(count)
         self._sweeps += count
@@ -89,7 +89,7 @@ class IndependentChains(ABC):
         }
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """Goes back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other chains."""
+        """Go back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other chains."""
         missing = {"states", "keys", "betas", "accepted", "sweeps"} - set(checks.mapping("snapshot", snapshot))
         if missing:
             raise ValueError(f"snapshot must have states, keys, betas, accepted and sweeps, got no {sorted(missing)}")

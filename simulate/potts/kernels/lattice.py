@@ -33,7 +33,7 @@ def lattice_sweeps(
     first: int,
     last: int,
 ) -> None:
-    """Advances the chains `first` to `last` - 1 in place; `states` (n_chains, rows * columns) holds colors.
+    """Advance the chains `first` to `last` - 1 in place; `states` (n_chains, rows * columns) holds colors.
 
     `generators` (n_chains, 2) uint64 are states of xoroshiro128+, `betas` (n_chains,).
     """

@@ -34,7 +34,7 @@ def groups_of(model: PottsModel | ManyBodyPottsModel) -> Groups:
 
 
 def coloring(groups: Groups) -> list[Integers]:
-    """Divides the sites into classes of which no two share a group.
+    """Divide the sites into classes of which no two share a group.
 
     Each site, those with most neighbors first, is put into the first class in which it has no neighbor.
     """

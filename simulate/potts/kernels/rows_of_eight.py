@@ -17,7 +17,7 @@ INDEX, EIGHT = ir.IntType(32), ir.VectorType(ir.FloatType(), 8)
 
 
 def single_precision(couplings: Any) -> Any:
-    """Brings J[i, j, a, b] (L, L, C, C) into the layout J[i, j, b, a] of `dense_sweeps`, (L, L4, C, C8)."""
+    """Bring J[i, j, a, b] (L, L, C, C) into the layout J[i, j, b, a] of `dense_sweeps`, (L, L4, C, C8)."""
     n_sites, _, n_colors, _ = couplings.shape
     made = np.zeros((n_sites, n_sites + -n_sites % 4, n_colors, n_colors + -n_colors % 8), dtype=np.float32)
     for i in range(n_sites):

@@ -37,7 +37,7 @@ class BlockChains(IndependentChains):
 
     @abstractmethod
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
-        """Advances some of the blocks of chains by the sweeps number `start` to `stop` - 1."""
+        """Advance some of the blocks of chains by the sweeps number `start` to `stop` - 1."""
 
     def _run(self, n_sweeps: int) -> None:
         chains = self._chains()

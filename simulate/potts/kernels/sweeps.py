@@ -212,7 +212,7 @@ def _update(
     logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any, metropolis: bool, weights: Any,
     bits: Any, total: Any,
 ) -> None:  # fmt: skip
-    """Draws the next color of one site in every chain from its conditional law, weights exp(beta logits) (C, B)."""
+    """Draw the next color of one site in every chain from its conditional law, weights exp(beta logits) (C, B)."""
     if metropolis:
         _propose(logits, betas, keys, place, colors, accepted)
     else:
@@ -271,7 +271,7 @@ def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
 
 @compiled
 def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
-    """Proposes another color, all equally likely, and accepts it with probability min(1, ratio of weights).
+    """Propose another color, all equally likely, and accepts it with probability min(1, ratio of weights).
 
     Of two colors either is proposed, since with the other one alone a free site would alternate for ever.
     """

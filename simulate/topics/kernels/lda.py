@@ -23,7 +23,7 @@ def lda_sweeps(
     word_prior: float,
     n_sweeps: int,
 ) -> None:
-    """Redraws the topic of every token `n_sweeps` times, in place.
+    """Redraw the topic of every token `n_sweeps` times, in place.
 
     Token i is `words[i]`, in topic `topics[i]`; document d owns the tokens from `starts[d]` to `starts[d + 1]`.
     Counts: `of_document` (documents, K), `of_word` (words, K), `of_topic` (K,). P(z = k | others) is proportional to

@@ -42,7 +42,7 @@ def complete_graph(n_sites: Count) -> Array:
 
 @checked
 def random_graph(n_sites: Several, mean_degree: float, rng: np.random.Generator) -> Any:
-    """Draws a sparse 0/1 contact map: each pair of sites independently, with probability mean_degree/(n_sites - 1).
+    """Draw a sparse 0/1 contact map: each pair of sites independently, with probability mean_degree/(n_sites - 1).
 
     Time and memory are proportional to the number of contacts: their number is binomial, and given it all sets of as
     many pairs are equally probable.
@@ -61,7 +61,7 @@ def random_graph(n_sites: Several, mean_degree: float, rng: np.random.Generator)
 
 
 def _distinct(total: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draws `count` distinct numbers below `total`, every set with the same probability, in ascending order."""
+    """Draw `count` distinct numbers below `total`, every set with the same probability, in ascending order."""
     if 2 * count > total:  # the rarer ones are drawn: those that are left out
         absent = _distinct(total, total - count, rng)
         return np.delete(np.arange(total), absent)
@@ -84,7 +84,7 @@ def _pairs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 @checked
 def random_color_couplings(n_colors: Count, rng: np.random.Generator) -> Array:
-    """Draws a symmetric U (C, C) with standard normal entries on and above the diagonal."""
+    """Draw a symmetric U (C, C) with standard normal entries on and above the diagonal."""
     n = n_colors
     checks.fits_in_memory(f"couplings of {n} colors", 4 * float(n) ** 2)
     upper = np.triu(rng.standard_normal((n, n)))
