@@ -328,6 +328,7 @@ DEFAULTS = {
         "SpectralOverlaps": {"converged": True},
         "SpectralSignal": {"converged": True},
         "SpectralThreshold": {"converged": True},
+        "TokenFlow": {"converged": True},
         "best_direction": {"n_starts": 6, "fields": False, "tol": 0.0001},
         "escape_time": {"tol": 1e-05, "max_evaluations": 100000},
         "factored_floor": {"n_starts": 8, "fields": False, "tol": 1e-06},

@@ -11,6 +11,7 @@ from simulate.nets.population import MaskedContexts, enumerated_contexts, sample
 from simulate.nets.random_scan import clone_of_stack
 from simulate.nets.spectral import SpectralEstimate, spectral_estimate
 from simulate.nets.stack_gradient import StackGradient, stack_gradient
+from simulate.nets.tokens import token_gradients
 from simulate.nets.training import train_on_population, train_on_sequences
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "sampled_contexts",
     "spectral_estimate",
     "stack_gradient",
+    "token_gradients",
     "train_encoder_on_population",
     "train_encoder_on_sequences",
     "train_on_population",

@@ -5,7 +5,7 @@ import pytest
 
 from tests.bad_arguments import Example, assert_all_refused
 from theory import nets
-from theory.models import FactoredStack, PottsModel, Sequences, VanillaEncoder
+from theory.models import AR1, FactoredStack, PottsModel, Sequences, VanillaEncoder
 
 J = np.array([[0.0, 0.5, -0.3], [0.5, 0.0, 0.8], [-0.3, 0.8, 0.0]])
 MODEL = PottsModel(J, np.eye(2))
@@ -56,6 +56,9 @@ THEORY = {
         nets.structureless_gain, n_sites=3, n_colors=2, n_layers=2, n_samples=10, rng=rng(), n_draws=1, n_starts=1
     ),
     "third_moments": example(nets.third_moments, model=MODEL, fields=False),
+    "token_flow": example(nets.token_flow, covariance=AR1(3, 0.5), masked=0, first=np.zeros((3, 3)), last=np.ones(3)),
+    "token_growth": example(nets.token_growth, third_moments=np.zeros((3, 3, 3)), masked=0, last=np.ones(3)),
+    "token_path": example(nets.token_path, covariance=AR1(3, 0.5), masked=0, last=np.ones(3), times=[1.0]),
     "truncated_conditional_loss": example(nets.truncated_conditional_loss, model=MODEL, order=2),
 }
 

@@ -8,6 +8,7 @@ from theory.nets.ascent import (
     structureless_gain,
 )
 from theory.nets.escape import EscapeTime, PlateauRate, escape_time, plateau_rate
+from theory.nets.gaussian_tokens import TokenFlow, token_flow, token_growth, token_path
 from theory.nets.leading_gain import leading_gain
 from theory.nets.moments import second_moments, third_moments
 from theory.nets.norms import (
@@ -45,6 +46,7 @@ __all__ = [
     "SpectralOverlaps",
     "SpectralSignal",
     "SpectralThreshold",
+    "TokenFlow",
     "best_direction",
     "conserved_quantities",
     "corrected_growth",
@@ -65,5 +67,8 @@ __all__ = [
     "spectral_threshold",
     "structureless_gain",
     "third_moments",
+    "token_flow",
+    "token_growth",
+    "token_path",
     "truncated_conditional_loss",
 ]
