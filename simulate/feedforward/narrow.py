@@ -125,9 +125,11 @@ def sample_narrow(
     size = max(1.0, model.alpha * N * K)
     checks.fits_in_memory(f"a sample of {size:.3g} inputs of {N} numbers", (size + n_test) * (N + 6.0 * C * K))
     task = Task.draw(model, (N, K, n_test), beta, lam, functions, rng)
+    # Drawn for either start, so that trajectories see the same numbers afterwards.
     at_random = rng.standard_normal((N, C, K)) / np.sqrt(lam)
     chains = Chains(task, np.repeat(task.teacher[:, None, :], C, axis=1) if start == "teacher" else at_random, rng)
     chains.burn_in(max(20, int(BURN_IN * n_samples)))
+    # What was recorded before chains had mixed is dropped, not averaged in.
     for doubling in range(DOUBLINGS + 1):
         found = _recorded(chains, n_samples << doubling, r_hat_limit, start)
         if found.converged:
@@ -194,6 +196,7 @@ def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher"
     else:
         gaps = means - task.test_outputs[:, None]
         mean_risk = float(np.mean([np.mean(gaps[:, a] * gaps[:, b]) for a, b in combinations(range(C), 2)]))
+    # Training errors of signs may be zero throughout, and then say nothing.
     r_hat = max(diagnose(series).residual + 1 for series in (gibbs, train) if np.ptp(series) > 0 or series is gibbs)
     moved = accepted / count
     separation = float(between[: count // 2].mean() - between[count // 2 :].mean()) / (sizes / count)

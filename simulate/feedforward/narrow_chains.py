@@ -35,9 +35,13 @@ class Chains:
 
     def burn_in(self, n: int) -> None:
         """Make n trajectories that adapt the step towards the acceptance TARGET, and renew the masses three times."""
+        # Step and masses follow the states in the burn-in alone, since chains that adapt to their own past do not keep
+        # the posterior.
         for t in range(n):
+            # The last renewal leaves the step half of the burn-in to adapt to it.
             if t in (3, n // 4, n // 2):
                 self.remass()
+            # Changes of the step fade as t^(-1/2), so that it settles and forgets where it began.
             gain = (self.trajectory().mean() - TARGET) * min(0.5, 2 / math.sqrt(1 + t))
             self.step = min(max(self.step * math.exp(gain), 1e-6), 2.0)
 
@@ -45,6 +49,8 @@ class Chains:
         """Move all chains along one trajectory of leapfrog steps, of random length; return acceptances (C,)."""
         momenta = self.rng.standard_normal(self.weights.shape) @ self.root.T
         most = min(max(round(2 * LENGTH / self.step), 1), MOST_STEPS)
+        # Lengths and steps are random, since a trajectory of a fixed length can be a period of some direction, which
+        # would then never mix. They are drawn beforehand, so that the move back is as likely.
         count, step = 1 + int(self.rng.integers(most)), self.step * self.rng.uniform(0.8, 1.2)
         start = self.energies + self._kinetic(momenta)
         weights, slopes = self.weights, self.slopes
@@ -54,6 +60,8 @@ class Chains:
                 weights = weights + step * self._velocities(momenta)
                 energies, slopes, losses = self._energy(weights)
                 momenta = momenta - (step if made < count - 1 else step / 2) * slopes
+            # Leapfrog steps keep volume but not energy; accepting by the change of the energy makes the posterior exact
+            # at any step.
             gain = start - energies - self._kinetic(momenta)
             chance = np.exp(np.minimum(0.0, np.where(np.isfinite(gain), gain, -np.inf)))
         moved = self.rng.random(len(chance)) < chance

@@ -24,6 +24,7 @@ def erf_table() -> Array:
     return np.column_stack([erf(h * math.sqrt(0.5)), math.sqrt(2 / math.pi) * np.exp(-0.5 * h * h)])
 
 
+# Multiplications and additions may be fused, but NaN is still seen, as the bound on the field needs.
 @cached_njit(fastmath={"contract"})
 def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: Array) -> Array:
     """Replace the fields of erf units by the derivatives of beta/2 sum (y - s)^2 by them; return the squares (C,).
@@ -45,6 +46,7 @@ def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: A
                 first, second = h * t, t * t * (h * h - 1.0)
                 value = E + t * g * (1.0 - 0.5 * first + SIXTH * second)
                 s[r] += v * math.copysign(value, own[r])  # a choice by the sign would be mispredicted half of the time
+                # The slope takes the place of its field, so that no second array of this size is needed.
                 own[r] = g * (1.0 - first + 0.5 * second - SIXTH * first * (second - 2.0 * t * t))
         squares[c] = _pull(fields[c], s, labels, readout, beta)
     return squares

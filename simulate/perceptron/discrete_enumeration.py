@@ -66,6 +66,7 @@ class SolutionSet:
         if len(self.levels) != 2:
             raise ValueError(f"levels must be two for the distances of pairs, got {len(self.levels)}")
         checks.fits_in_memory(f"the Walsh transform of {N} weights", 2.0 ** (N - 1))
+        # Integers of Python, since products with Krawtchouk numbers can leave 64 bits.
         power = [int(one) for one in walsh_power(self.codes, N)]
         table = _krawtchouk_numbers(N)
         return np.array([sum(map(mul, column, power)) >> N for column in table], dtype=np.int64)
@@ -89,6 +90,7 @@ def enumerate_solutions(model: DiscretePerceptron, patterns: ArrayLike) -> Solut
     """
     x, levels, threshold = _problem(model.levels, patterns, model.margin)
     start = time.perf_counter()
+    # Counted first, so that the memory is known before any of it is taken.
     count = int(count_after_each(x, levels, threshold)[-1])
     checks.fits_in_memory(f"a set of {count} solutions", count)
     codes = np.empty(count, np.int64)

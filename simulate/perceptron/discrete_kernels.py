@@ -135,6 +135,7 @@ def _filter(
     sets = np.empty((n + 1, alive.shape[1]), np.uint64)
     for row in range(left):
         rows[row] = row
+        # Bits behind the last configuration vanish with the first pattern, whose sets do not have them.
         alive[row] = ~ZERO
     for mu in range(len(patterns)):
         pattern = patterns[mu]
@@ -155,6 +156,7 @@ def _filter(
             for word in range(len(mine)):
                 mine[word] &= above[word]
                 found += _ones(mine[word])
+            # The row stays if anything is left of it; this is written without a branch, and the order is kept.
             rows[kept] = row
             kept += int(found > ZERO)
             total += found
@@ -258,6 +260,7 @@ def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
         high = np.int64(_ones(np.uint64(start)))
         block, total = values[start : start + near], squares[high]
         for j in range(near):
+            # By Parseval's theorem all squares add up to 2^N times the size of the set: 64 bits hold them up to N = 31.
             total[j] += np.int64(block[j]) * np.int64(block[j])
     power = np.zeros(n_bits + 1, np.int64)
     for ones in range(len(squares)):

@@ -56,6 +56,7 @@ def descend_stochastic_weights(
     """
     N, P = n_weights, number_of_patterns(alpha, n_weights)
     xi = rng.choice([-1.0, 1.0], (P, N))
+    # Means near zero, so that at first nothing is decided and no tanh is flat.
     theta = START * rng.standard_normal(N)
     moments = np.zeros(N), np.zeros(N)
     for epoch in range(1, max_epochs + 1):
@@ -89,6 +90,7 @@ def _fields(xi: Array, m: Array) -> tuple[Array, float]:
 def _gradient(xi: Array, m: Array) -> Array:
     """Return the gradient of the loss with respect to the means, through the fields and through their width."""
     x, width = _fields(xi, m)
+    # By the scaled function, since phi and Phi both underflow far on the wrong side.
     slope = np.sqrt(2 / np.pi) / erfcx(-x / np.sqrt(2))  # phi/Phi
     N = len(m)
     return np.asarray(-(slope @ xi) / (np.sqrt(N) * width) - (slope @ x) * m / (N * width**2))

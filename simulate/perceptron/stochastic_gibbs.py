@@ -83,10 +83,12 @@ def sample_stochastic_weights(
         f"{chains} chains of {N} means and {sweeps} sweeps",
         2.0 * N * P + 2.0 * chains * (N + 2.0) * sweeps / SWEEPS_BETWEEN_RECORDS,
     )
+    # A row holds what one weight has in all patterns, which is what a move reads.
     patterns = rng.standard_normal((N, P))
     means = np.sqrt(model.squared_norm) * rng.choice([-1.0, 1.0], (chains, N))
     angles, anneal, width, total = np.full(chains, 1.0), sweeps, math.sqrt(1 - model.squared_norm), sweeps
     for doubling in range(min(max_doublings, 60) + 1):
+        # All that was recorded before is dropped, since it was not from equilibrium.
         recorded = _Records(chains, sweeps * 2**doubling // SWEEPS_BETWEEN_RECORDS, N)
         for c in range(chains):
             arrays = (recorded.losses[c], recorded.errors[c], recorded.states[c])
@@ -148,5 +150,6 @@ class _Records:
         whole, first, second = (
             part.mean(axis=1) for part in (self.states, self.states[:, :half], self.states[:, half:])
         )
+        # Chains are independent given the patterns, so that the product of their averages has no bias.
         between = [np.mean(a * b) for a, b in combinations(whole, 2)]
         return float(np.mean(between)), float(np.mean(first * second))

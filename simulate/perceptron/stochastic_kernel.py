@@ -54,6 +54,7 @@ def sweep(
     N, P = xi.shape
     near, accepted = 0, 0
     for _ in range(N):
+        # Pair and kind are drawn without a look at the means, so that a move is as likely as the one back.
         i = int(rng.random() * N)
         j = int(rng.random() * (N - 1))
         if j >= i:
@@ -68,8 +69,10 @@ def sweep(
             a, b = c * m[i] - s * m[j], s * m[i] + c * m[j]
         if small:
             near += 1
+        # Refused, since a mean cut off at the face of the cube would leave the norm.
         if abs(a) > 1.0 or abs(b) > 1.0:
             continue
+        # Fields follow the two means that change: P operations for each of them instead of N P.
         da, db = a - m[i], b - m[j]
         total = 0.0
         for k in range(P):
@@ -119,8 +122,10 @@ def run(
         energy = 0.0
         for k in range(P):
             energy -= log_phi(x[k], table)
+        # From high temperatures downwards: at the last one a chain could stay in the first valley that it meets.
         now = beta * min(1.0, (2.0 * step + 1.0) / max(1, n_anneal)) if step < n_anneal else beta
         energy, near, accepted = sweep(rng, m, x, xi, trial, energy, now, angle, table)
+        # The angle adapts before anything is recorded: a move that depends on the past would not keep the law.
         if step < n_anneal:
             angle = min(math.pi, angle * math.exp(0.1 * (accepted / max(1, near) - TARGET_ACCEPTANCE)))
             continue

@@ -110,6 +110,7 @@ def _residual_map(x: Array, second: Array, block: int, lam: float) -> Array:
         inverse = _inverse(second + lam * np.eye(d))
         if inverse is not None:
             return _solved_blocks(inverse, block)
+    # Without a ridge and with fewer rows than contrasts R projects on the null space of X: 1 - X' (X X')^-1 X.
     elif (gram := _inverse(x @ x.T)) is not None:
         projector = np.eye(d) - x.T @ gram @ x
         if _is_invertible(projector, block):
@@ -119,6 +120,7 @@ def _residual_map(x: Array, second: Array, block: int, lam: float) -> Array:
 
 def _inverse(matrix: Array) -> Array | None:
     """Return the inverse of a positive matrix, None where it is not `WELL_CONDITIONED`."""
+    # By Cholesky's method; the product of the two traces below is no less than the condition number.
     root, failed = dpotrf(matrix)
     if failed:
         return None
@@ -133,6 +135,7 @@ def _inverse(matrix: Array) -> Array | None:
 def _by_eigenvectors(x: Array, second: Array, block: int, lam: float) -> Array:
     """Return the map where matrices are singular or nearly so."""
     values, vectors = np.linalg.eigh(second)
+    # Eigenvalues below are rounding errors of the largest, by the rule of numpy's matrix_rank.
     floor = values[-1] * len(values) * np.finfo(float).eps
     if lam > 0:
         return _solved_blocks((vectors / (np.maximum(values, 0) + lam)) @ vectors.T, block)
@@ -152,6 +155,7 @@ def _solved_blocks(R: Array, block: int) -> Array:
     """Return blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
     W = np.asarray((np.linalg.inv(_blocks(R, block)) @ R.reshape(-1, block, len(R))).reshape(R.shape), dtype=float)
     own = np.arange(len(R)).reshape(-1, block)
+    # The product is the unit matrix there up to rounding, and the predictor has no entries in these places.
     W[own[:, :, None], own[:, None, :]] = np.eye(block)
     return W
 

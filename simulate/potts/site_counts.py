@@ -130,6 +130,7 @@ def _dispersion(squares: Array, mean: Array, size: float, groups: int) -> tuple[
     variance = mean * (1 - mean)
     if groups < 2:
         return np.zeros_like(mean), np.ones_like(mean)
+    # A color that never or always occurs has no variance, and nothing to be compared with.
     counted = np.where(variance > 0, variance * size, 1.0)
     freedom = groups - 1
     ratio = np.where(variance > 0, squares * size**2 / counted / freedom, 0.0)

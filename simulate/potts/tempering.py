@@ -63,6 +63,7 @@ class TemperedDynamics:
         )
         self._scores = self._replicas.scores()  # of every replica, kept when it is exchanged
         self._at = np.arange(n_chains * len(self.betas)).reshape(shape)  # [ladder, k]: the replica that has betas[k]
+        # A generator of its own, whose kind and state a snapshot can keep.
         self._rng = np.random.Generator(np.random.PCG64(int(rng.integers(2**63))))
         self._turn = 0
         self._tried, self._swapped = np.zeros((2, len(self.betas) - 1), dtype=np.int64)
@@ -127,13 +128,16 @@ class TemperedDynamics:
         self._set_betas()
 
     def _exchange(self) -> None:
+        # Pairs of one turn have no replica in common, so that all of them are exchanged at once.
         low = np.arange(self._turn, len(self.betas) - 1, 2)
         self._turn = 1 - self._turn
         scores = self.all_scores()
         gain = (self.betas[low] - self.betas[low + 1]) * (scores[:, low + 1] - scores[:, low])
+        # In logarithms no gain overflows, and 1 - u is never zero.
         swap = np.log1p(-self._rng.random(gain.shape)) < gain
         self._tried[low] += len(swap)
         self._swapped[low] += swap.sum(axis=0)
+        # Replicas exchange their betas and keep their states: two numbers move instead of 2 L.
         below, above = self._at[:, low], self._at[:, low + 1]
         self._at[:, low], self._at[:, low + 1] = np.where(swap, above, below), np.where(swap, below, above)
         self._set_betas()
@@ -210,6 +214,7 @@ def _checked_start(start: Any, model: Potts, n_chains: int) -> NDArray[np.intege
 
 def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
     """Return the mean scores and swap rates at each temperature, the first half of the sweeps left out."""
+    # Replicas begin at random states, whose exchanges say nothing of the rates in equilibrium.
     dynamics.run(n_sweeps // 2)
     tried, swapped = dynamics._tried.copy(), dynamics._swapped.copy()
     total = np.zeros(len(dynamics.betas))
@@ -222,6 +227,8 @@ def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
 
 def _evenly(betas: Array, scores: Array) -> Array:
     """Return new betas with the same ends, neighbors at the distance that gives the rate `TARGET_SWAP_RATE`."""
+    # For small steps sqrt(K) is proportional to the step in beta, so that it adds up along the ladder. Measured means
+    # may fall where scores hardly change; the floor keeps the length increasing there.
     steps = np.sqrt(np.maximum(np.diff(betas) * np.diff(scores), 1e-12))
     length = np.concatenate([[0.0], np.cumsum(steps)])
     count = 1 + max(1, math.ceil(length[-1] / (2 * erfcinv(TARGET_SWAP_RATE))))
@@ -230,6 +237,7 @@ def _evenly(betas: Array, scores: Array) -> Array:
             f"hottest must be nearer to beta: the ladder needs {count} temperatures, more than {MAX_TEMPERATURES}"
         )
     made = np.interp(np.linspace(0, length[-1], count), length, betas)
+    # Interpolation may miss the ends by rounding, and the model's own beta has to be found exactly.
     made[[0, -1]] = betas[[0, -1]]
     return np.asarray(made)
 

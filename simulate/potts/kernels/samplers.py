@@ -32,6 +32,8 @@ CACHED = 2**17  # numbers that fit into the second cache
 class BlockChains(IndependentChains):
     """Chains that are handed to their kernel in blocks of about `block` chains, with logits of this `precision`."""
 
+    # In single precision couplings take half the memory, and a vector holds twice as many. A logit is then off by about
+    # 1e-7 of its terms, and as small a share of the draws may differ.
     block: int
     precision: type[np.floating[Any]] = np.float32
 
@@ -80,9 +82,8 @@ class BlockChains(IndependentChains):
         """
         count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // MIN_BLOCK_CHAINS)))
         size = -(-self.n_chains // count)
-        if (
-            size > MIN_BLOCK_CHAINS
-        ):  # whole vector units: at most seven chains more in each block, and so maybe fewer blocks
+        # Whole vector units: at most seven chains more in each block, and so maybe fewer blocks.
+        if size > MIN_BLOCK_CHAINS:
             size += -size % LANES
             count = -(-self.n_chains // size)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
@@ -128,11 +129,13 @@ class ProductChains(BlockChains):
         U = model.color_couplings
         self._check_size(float(abs(J).sum(axis=1).max() * abs(U).max() + abs(model.fields).max()))
         self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields
+        # Zeros fill U up to groups of four rows and eight columns, which are what `add_eight` adds.
         filled = np.pad(U, ((0, -len(U) % 4), (0, -len(U) % 8))).astype(np.float32)
         self._arrays = self._exact[0].astype(np.float32), filled, model.fields.astype(np.float32)
         self.block = min(self.block, max(MIN_BLOCK_CHAINS, CACHED // (len(filled) * model.n_sites)))
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
+        # Summing all sites anew costs more than moving counts, unless vectors over many chains do it for few colors.
         abreast = self.n_colors <= self.few_colors and self.n_chains >= self.many_chains
         (few_color_sweeps if abreast else product_sweeps)(*self._arrays, *chains, start, stop, self.metropolis)
 
@@ -190,6 +193,7 @@ class LatticeChains(IndependentChains):
 
     def _run(self, n_sweeps: int) -> None:
         def work(part: slice) -> None:
+            # Each thread chooses by the number of its own chains; both kernels give the same bits.
             sweeps = fastest_sweeps(part.stop - part.start)
             sweeps(self._states, self._keys, self.betas, *self._sides, self.n_colors, n_sweeps, part.start, part.stop)
 
