@@ -168,8 +168,12 @@ def _optimum(line: Line, state: State, alpha: float) -> NarrowOptimum:
     S = line.kernel.power if state.p == 0 else float(line.field(q, p)[0])
     gap = 0.0 if state.p == 0 else float(line.kernel.gap(q, p))
     if line.linear:
+        # Teacher and student are two independent samples of the posterior: the mean square of their difference is
+        # twice that of either from the posterior mean.
         bayes, gibbs = gap, 2 * gap
     else:
+        # Signs of two Gaussian fields differ with probability angle/pi. The arccosine of a correlation near 1 would
+        # lose half of the digits of that angle.
         bayes = math.atan2(math.sqrt(gap), math.sqrt(S)) / math.pi
         gibbs = 2 * math.asin(math.sqrt(gap / (2 * line.kernel.power))) / math.pi
     return NarrowOptimum(

@@ -147,6 +147,7 @@ class Line:
         """The stable pieces, from small to large q."""
         x = np.linspace(LOWEST, self.highest, POINTS)
         slopes = self.replicon(x)
+        # Towards q = 1 alpha levels off where there is no noise, and the sign of its slope is that of rounding errors.
         rising = slopes > np.where(x < 0, 0.0, ROUNDING)
         places = np.flatnonzero(np.diff(rising.astype(int)))
         ends = [float(x[0]), *(self._turn(x[i], x[i + 1]) for i in places), float(x[-1])]
@@ -182,6 +183,7 @@ class Line:
 
         if wanted == piece.log_alpha[0]:
             return self._state(low, alpha, 1)
+        # On a stable piece alpha rises, so that the bracket holds one root and nothing else.
         x, run = brentq(beyond, low, high, xtol=1e-13, rtol=1e-15, full_output=True)
         return self._state(x, alpha, run.function_calls)
 

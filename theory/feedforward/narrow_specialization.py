@@ -142,16 +142,19 @@ def _crossing(line: Line, lower: _Branch, upper: _Branch) -> _Jump | None:
     def gain(alpha: float) -> float:
         return line.potential(upper.at(alpha), alpha) - line.potential(lower.at(alpha), alpha)
 
+    # A little above the birth of a branch, where rounding cannot take its state away.
     inside = low * (1 + 1e-12)
     if upper.q_at_birth == 1.0:  # whose free entropy is infinite as soon as it exists
         return _Jump(low, 1.0, 0.0, 0)
     if gain(inside) >= 0:
         return None
     end = min(high * (1 - 1e-12), 2 * low)
+    # Branches may go on for ever: the bracket is doubled until the upper one has overtaken.
     while gain(end) < 0 and end < high * (1 - 1e-12) and end < MAX_ALPHA:
         end = min(high * (1 - 1e-12), 2 * end)
     if gain(end) < 0:
         return None
+    # Only the relative tolerance counts, since a transition may lie at any alpha.
     alpha, run = brentq(gain, inside, end, xtol=1e-300, rtol=1e-14, full_output=True)
     states = (lower.at(alpha), upper.at(alpha))
     residual = max(one.residual for one in states)

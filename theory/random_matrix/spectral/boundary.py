@@ -24,6 +24,8 @@ def boundaries(ensemble: Ensemble, evaluate: Evaluate, gap: Array, bulk: Points)
         active = np.flatnonzero(np.isnan(edge))
         if not len(active):
             break
+        # Bisection only brings Newton's method within reach: at an edge Im h vanishes like a square root, and is lost
+        # in rounding before the edge is found to all digits.
         _bisect(evaluate, empty, full, h, active)
         edge[active] = _double_roots(ensemble, empty[active], full[active], h[active].real)
         closed = np.isnan(edge) & (abs(full - empty) <= ROUNDING * np.maximum(full, empty))
@@ -58,6 +60,7 @@ def _double_roots(ensemble: Ensemble, empty: Array, full: Array, h: Array) -> Ar
         with np.errstate(all="ignore"):
             new = np.maximum(abs(by_h / h[here]), abs(by_nu / nu[here]))
         lost = ~(abs(nu[here] + by_nu - full[here]) <= reach[here]) | (one_by_one & (new > 0.1))
+        # Below the tolerance a step that is no shorter than the last one is rounding.
         ended = ~lost & ((new < 1e-15) | ((new < DOUBLE_ROOT_TOLERANCE) & (new >= error[here])))
         h[here], nu[here] = np.where(lost, h[here], h[here] + by_h), np.where(lost, nu[here], nu[here] + by_nu)
         error[here] = np.where(lost, np.inf, new)
@@ -77,5 +80,7 @@ def _newton_step(ensemble: Ensemble, h: Array, nu: Array) -> tuple[Array, Array]
         g, slope, bend = inverse_weights(ensemble.rows, t1)
         P, P_h, P_nu = h - g, 1 - slope * t2, slope * c2
         P_hh, P_hnu = 2 * (slope * t3 - bend * t2**2), 2 * (bend * c2 * t2 - slope * c3)
+        # In h alone Newton's method would divide by P_h, which vanishes at the edge; with nu as a second unknown the
+        # determinant there is -P_nu P_hh, which does not.
         determinant = P_h * P_hnu - P_nu * P_hh
         return (P_nu * P_h - P_hnu * P) / determinant, (P_hh * P - P_h * P_h) / determinant

@@ -138,6 +138,7 @@ def _above(equation: ScalarEquation, which: Indices, eta: Array, h: ComplexArray
     t = 1 / (h[:, None] + shifted.a)
     first, second = (power @ shifted.weights / shifted.alpha for power in (t, t * t))
     error = abs(_newton_step(shifted.rows, h, first, second))
+    # A step this small beside Im h cannot lead out of the half plane, so that its root is the physical one.
     return h, np.asarray((h.imag < 0) & (error < -1e-3 * h.imag))
 
 
@@ -153,6 +154,8 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
         step = _newton_step(equation.rows, here, first, second)
         step = np.where(np.isfinite(step), step, 0.1 * here)
         new = here - step
+        # The half plane Im h < 0 holds one root alone: a step out of it is cut short, so that no other root attracts
+        # it.
         h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
         size = abs(step)
         # Near an edge Im h is small beside h, and has to be told from zero.

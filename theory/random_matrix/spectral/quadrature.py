@@ -34,6 +34,7 @@ def atoms_among_nodes(weights: Array) -> Mask:
     reach = np.arange(-NEIGHBORS, NEIGHBORS + 1)
     place = np.arange(len(weights))[:, None] + reach
     near = np.where((place >= 0) & (place < len(weights)), weights[np.clip(place, 0, len(weights) - 1)], np.nan)
+    # The lower quartile of the neighbors is that of nodes even where some of them are atoms too.
     return np.asarray(weights > ATOM_WEIGHT_RATIO * np.nanquantile(near, 0.25, axis=1))
 
 
@@ -81,6 +82,7 @@ def moved(ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemb
     """Compare edges, relative to their bulks, and densities at some points with those of finer nodes."""
     if len(edges.bulks) != len(beside.bulks):
         return np.inf
+    # Edges come first: they have a closed form, while densities cost roots at many points.
     by_edges = float((abs(edges.bulks - beside.bulks) / np.diff(edges.bulks, axis=1)).max(initial=0.0))
     if by_edges > DENSITY_TOLERANCE:
         return by_edges

@@ -86,6 +86,7 @@ class Search:
         Points whose root is not certified are left out: they lie within rounding of an edge.
         """
         equation = self.ensemble.at(nu, traced=False)
+        # The root of a gap is real; moved below the axis it can lead to that of a bulk.
         guess = None if start is None else np.where(start.imag < 0, start, start.real - 0.3j * (abs(start) + 1e-3))
         found = solve(equation, guess)
         points = Points(nu, found.h, share_below(equation, found), found.inside, equation.a)
@@ -130,6 +131,7 @@ class Search:
     def _first(self) -> Array:
         """Return where to look first: evenly in log nu, and between the places where bulks sit for many samples."""
         ends = self.ends
+        # A support may begin at zero, where there is no logarithm.
         least = max(ends.low, 1e-16 * ends.high)
         if not isinstance(self.ensemble, CommutingEnsemble):
             return np.geomspace(least, ends.high, 18)[1:-1]
@@ -151,6 +153,7 @@ class Search:
         empty = ~inside
         both = empty[1:] & empty[:-1]
         atoms = self._atoms_between(nu[:-1], nu[1:])
+        # Between two points in gaps there is a bulk if N rises by more than the atoms there.
         wanted = np.where(both, rise - atoms > EQUAL_LEVELS, passed & (rise > 0)) & wide
         candidates = np.flatnonzero(wanted & inside[1:] & inside[:-1])
         if len(candidates):
