@@ -17,7 +17,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
 
-LOG2_LARGEST = 36  # of the number of configurations, which then take about half a minute
+LOG2_MAX_CONFIGURATIONS = 36  # so many take about half a minute
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,9 +114,9 @@ def solution_counts(levels: Sequence[float], patterns: ArrayLike, margin: float 
 
 def require_enumerable(name: str, n_levels: int, n_weights: int) -> None:
     """Raise ValueError, before any power is computed, where there are more than 2^36 configurations."""
-    if n_weights * math.log2(n_levels) > LOG2_LARGEST:
+    if n_weights * math.log2(n_levels) > LOG2_MAX_CONFIGURATIONS:
         raise ValueError(
-            f"{name} must give at most 2^{LOG2_LARGEST} configurations, got {n_levels}^{n_weights} of "
+            f"{name} must give at most 2^{LOG2_MAX_CONFIGURATIONS} configurations, got {n_levels}^{n_weights} of "
             f"{n_weights} weights with {n_levels} levels"
         )
 

@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import AtLeast, Count, Positive, Within
 from theory.core.results import SolverResult
 
-START = 0.1  # standard deviation of theta
+START_DEVIATION = 0.1  # standard deviation of theta
 EPOCHS_BETWEEN_TESTS = 10  # epochs between tests of the signs
 LearningRate = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
 
@@ -57,7 +57,7 @@ def descend_stochastic_weights(
     N, P = n_weights, number_of_patterns(alpha, n_weights)
     xi = rng.choice([-1.0, 1.0], (P, N))
     # Means near zero, so that at first nothing is decided and no tanh is flat.
-    theta = START * rng.standard_normal(N)
+    theta = START_DEVIATION * rng.standard_normal(N)
     moments = np.zeros(N), np.zeros(N)
     for epoch in range(1, max_epochs + 1):
         m = np.tanh(theta)

@@ -19,7 +19,8 @@ from theory.models import StochasticPerceptron
 
 SWEEPS_BETWEEN_RECORDS = 5  # sweeps between records
 MIN_ACCEPTANCE = 0.01
-MEMORY = 0.05  # of the squared norm: by so much the halves of one chain may overlap more than different chains do
+# Of the squared norm: by so much the halves of one chain may overlap more than different chains do.
+MAX_REMEMBERED_SHARE = 0.05
 ADVICE = "raise n_sweeps or max_doublings, or take a smaller beta or squared_norm"
 
 
@@ -100,14 +101,15 @@ def sample_stochastic_weights(
         acceptance = float(recorded.acceptances.mean())
         overlap, own = recorded.overlaps()
         remembered = (own - overlap) / model.squared_norm
-        mixed = evidence.r_hat < r_hat_limit and remembered < MEMORY and acceptance >= MIN_ACCEPTANCE
+        mixed = evidence.r_hat < r_hat_limit and remembered < MAX_REMEMBERED_SHARE and acceptance >= MIN_ACCEPTANCE
         if mixed:
             break
     made = SWEEPS_BETWEEN_RECORDS * recorded.losses.shape[1]
     if check and not mixed:
         reason = (
             f"R-hat of the loss must be below {r_hat_limit:g}, what a chain remembers of its first half, "
-            f"{remembered:.2g}, below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {MIN_ACCEPTANCE:g}"
+            f"{remembered:.2g}, below {MAX_REMEMBERED_SHARE:g}, and the acceptance, {acceptance:.2g}, at least "
+            f"{MIN_ACCEPTANCE:g}"
         )
         raise MixingError(reason, {"loss": evidence}, made, ADVICE)
     return StochasticWeightSample(

@@ -8,13 +8,12 @@ from scipy.special import log_ndtr
 from simulate.core.kernels import cached_njit
 from theory.core.arrays import Array
 
-LOWEST, HIGHEST = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
-PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
-LOG_PHI = log_ndtr(np.arange(LOWEST * PER_UNIT, HIGHEST * PER_UNIT + 2) / PER_UNIT)
-FLIPS, FAR = 0.3, 0.1  # shares of flips of one sign, and of rotations by any angle
-TARGET_ACCEPTANCE = (
-    0.4  # acceptance of near rotations, to which their largest angle is adapted while the chain is annealed
-)
+MIN_TABLE_FIELD, MAX_TABLE_FIELD = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
+NODES_PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
+LOG_PHI = log_ndtr(np.arange(MIN_TABLE_FIELD * NODES_PER_UNIT, MAX_TABLE_FIELD * NODES_PER_UNIT + 2) / NODES_PER_UNIT)
+FLIP_SHARE, FAR_ROTATION_SHARE = 0.3, 0.1  # shares of flips of one sign, and of rotations by any angle
+# Acceptance of near rotations, to which their largest angle is adapted while the chain is annealed.
+TARGET_ACCEPTANCE = 0.4
 
 
 compiled = cached_njit(error_model="numpy")
@@ -23,11 +22,11 @@ compiled = cached_njit(error_model="numpy")
 @compiled
 def log_phi(x: float, table: Array) -> float:
     """Return the logarithm of the Gaussian distribution function at x, by the table."""
-    if x >= HIGHEST:
+    if x >= MAX_TABLE_FIELD:
         return 0.0
-    if x < LOWEST:
+    if x < MIN_TABLE_FIELD:
         return -0.5 * x * x - math.log(-x) - 0.9189385332046727 - 1.0 / (x * x)
-    place = (x - LOWEST) * PER_UNIT
+    place = (x - MIN_TABLE_FIELD) * NODES_PER_UNIT
     k = int(place)
     return float(table[k] + (place - k) * (table[k + 1] - table[k]))
 
@@ -60,8 +59,8 @@ def sweep(
         if j >= i:
             j += 1
         kind = rng.random()
-        small = kind >= FLIPS + FAR
-        if kind < FLIPS:
+        small = kind >= FLIP_SHARE + FAR_ROTATION_SHARE
+        if kind < FLIP_SHARE:
             a, b = -m[i], m[j]
         else:
             theta = (2.0 * rng.random() - 1.0) * (angle if small else math.pi)

@@ -15,9 +15,8 @@ from theory.core.results import Result
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 
-WELL_CONDITIONED = (
-    1e-8  # inverse condition number from which on an inverse is as exact as eigenvectors, in a fifth of the time
-)
+# Inverse condition number from which on an inverse is as exact as eigenvectors, in a fifth of the time.
+MIN_INVERSE_CONDITION = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +118,7 @@ def _residual_map(x: Array, second: Array, block: int, lam: float) -> Array:
 
 
 def _inverse(matrix: Array) -> Array | None:
-    """Return the inverse of a positive matrix, None where it is not `WELL_CONDITIONED`."""
+    """Return the inverse of a positive matrix, None where it is not `MIN_INVERSE_CONDITION`."""
     # By Cholesky's method; the product of the two traces below is no less than the condition number.
     root, failed = dpotrf(matrix)
     if failed:
@@ -128,7 +127,7 @@ def _inverse(matrix: Array) -> Array | None:
     inverse = upper + upper.T
     inverse.flat[:: len(inverse) + 1] /= 2
     with np.errstate(over="ignore"):  # an infinite trace is that of a ridge near the largest number
-        is_exact = not failed and np.trace(matrix) * np.trace(inverse) * WELL_CONDITIONED < 1
+        is_exact = not failed and np.trace(matrix) * np.trace(inverse) * MIN_INVERSE_CONDITION < 1
     return np.asarray(inverse) if is_exact else None
 
 

@@ -19,11 +19,11 @@ from theory.core.ranges import Count
 from theory.core.results import SolverResult
 from theory.models import Potts
 
-LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
+MIN_SWAP_RATE, MAX_SWAP_RATE = 0.2, 0.9  # below, replicas hardly pass; above, temperatures are wasted
 TARGET_SWAP_RATE = 0.45  # swap rate between neighbors of a proposed ladder
 MAX_TEMPERATURES = 100
-MOST_SWEEPS = 10**8  # most sweeps of a trial run, which would take days
-MOST_TRIALS = 50  # so many trial runs bring rates into the range, or none will
+MAX_TRIAL_SWEEPS = 10**8  # which would take days
+MAX_TRIALS = 50  # so many trial runs bring rates into the range, or none will
 
 
 class TemperedDynamics:
@@ -181,17 +181,17 @@ def temper_ladder(
     Raises ValueError for bad arguments, and where more than 100 temperatures would be needed.
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
-    if n_sweeps > MOST_SWEEPS:
-        raise ValueError(f"n_sweeps must be at most {MOST_SWEEPS}, got {n_sweeps}")
+    if n_sweeps > MAX_TRIAL_SWEEPS:
+        raise ValueError(f"n_sweeps must be at most {MAX_TRIAL_SWEEPS}, got {n_sweeps}")
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
     for trial in range(1, rounds + 1):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)
         scores, rates = _trial(dynamics, n_sweeps)
         reason, tried = _out_of_range(rates), betas
-        if not reason or trial == MOST_TRIALS:
+        if not reason or trial == MAX_TRIALS:
             break
         betas = _evenly(betas, scores)
-    beyond = float(np.maximum(LOWEST_RATE - rates, rates - HIGHEST_RATE).max())
+    beyond = float(np.maximum(MIN_SWAP_RATE - rates, rates - MAX_SWAP_RATE).max())
     return Ladder(tried, rates, reason, residual=max(0.0, beyond), iterations=trial, converged=not reason)
 
 
@@ -243,13 +243,13 @@ def _evenly(betas: Array, scores: Array) -> Array:
 
 
 def _out_of_range(rates: Array) -> str:
-    bad = [f"pair {k}: {rate:.2f}" for k, rate in enumerate(rates) if not LOWEST_RATE <= rate <= HIGHEST_RATE]
-    return f"swap rates outside {LOWEST_RATE} to {HIGHEST_RATE}: {', '.join(bad)}" if bad else ""
+    bad = [f"pair {k}: {rate:.2f}" for k, rate in enumerate(rates) if not MIN_SWAP_RATE <= rate <= MAX_SWAP_RATE]
+    return f"swap rates outside {MIN_SWAP_RATE} to {MAX_SWAP_RATE}: {', '.join(bad)}" if bad else ""
 
 
 def swap_advice(rates: Sequence[float] | Array) -> str:
     """Return what a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
-    if np.size(rates) and np.min(rates) < LOWEST_RATE:
+    if np.size(rates) and np.min(rates) < MIN_SWAP_RATE:
         k = int(np.argmin(rates))
         return f"the swap rate of betas {k} and {k + 1} is {np.min(rates):.2g}: put a temperature between them"
     return "raise max_sweeps, or begin the ladder at a smaller beta"

@@ -11,7 +11,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.models.topics import Masking
 
-MOST_RANDOM = 2**31  # positions that show a random word, each listed by itself
+MAX_RANDOM_POSITIONS = 2**31  # positions that show a random word, each listed by itself
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,10 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
     hidden = selected - kept
     random = rng.binomial(hidden, _share(masking.randomized, 1 - masking.kept))
     masked = hidden - random
-    if random.sum() > MOST_RANDOM:
-        raise ValueError(f"documents must have at most {MOST_RANDOM} positions with a random word, got {random.sum()}")
+    if random.sum() > MAX_RANDOM_POSITIONS:
+        raise ValueError(
+            f"documents must have at most {MAX_RANDOM_POSITIONS} positions with a random word, got {random.sum()}"
+        )
     shown_at_random = 1 + rng.integers(n_words, size=random.sum())
 
     visible = np.zeros((n_documents, n_words + 1), dtype=np.int64)

@@ -21,7 +21,7 @@ from theory.numerics import ConvergenceError
 if TYPE_CHECKING:
     import pandas as pd
 
-TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
+OVERLAP_TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +151,7 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
     states = line.states(alpha)
     residual = max((one.residual for one in states), default=math.nan)
     beyond = alpha > line.limit and not alpha > line.perfect
-    if beyond or not residual <= TOLERANCE:
+    if beyond or not residual <= OVERLAP_TOLERANCE:
         advice = f"equations are solved up to alpha = {line.limit:.6g} here: take a smaller one, or more noise"
         if line.limit == 0 and isinstance(line.kernel, HermiteKernel):
             advice = (
@@ -159,7 +159,7 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
                 "take a smoother activation, or more noise"
             )
         what = f"Bayes-optimal narrow network at alpha = {alpha:g}"
-        raise ConvergenceError.of(what, alpha, residual, TOLERANCE, advice=advice)
+        raise ConvergenceError.of(what, alpha, residual, OVERLAP_TOLERANCE, advice=advice)
     return [_optimum(line, state, alpha) for state in states]
 
 

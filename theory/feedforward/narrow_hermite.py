@@ -13,8 +13,8 @@ from theory.numerics import Solution
 from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule
 
 Function = Callable[[Array], Array]
-LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
-TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
+SERIES_LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
+COEFFICIENT_TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
 NEGLIGIBLE_POWER = 1e-13  # share of the power that rounding errors leave out
 
 
@@ -44,7 +44,7 @@ class HermiteKernel:
         if variance == 1.0:
             return self._own
         if self._last is None or self._last[0] != variance:
-            self._last = (variance, expand(self.activation, variance, LENGTHS[:-1]))
+            self._last = (variance, expand(self.activation, variance, SERIES_LENGTHS[:-1]))
         return self._last[1]
 
     def slope(self, q: Array, _p: Array) -> Array:
@@ -108,7 +108,7 @@ class Expansion:
     nodes: int
 
 
-def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...] = LENGTHS) -> Expansion:
+def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...] = SERIES_LENGTHS) -> Expansion:
     """Expand f(sqrt(A) z) in normalized Hermite polynomials of a standard normal z, to as many terms as it needs.
 
     ValueError where the function is not finite or grows too fast, ConvergenceError where n nodes and 2 n disagree.
@@ -136,7 +136,7 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
     scale = math.sqrt(square)
     residual = float(abs(coarse - coefficients).max()) / scale
     what, advice = "Hermite coefficients of an activation", "the activation varies too fast"
-    Solution.verified(coefficients, residual, TOLERANCE, len(z), what=what, advice=advice)
+    Solution.verified(coefficients, residual, COEFFICIENT_TOLERANCE, len(z), what=what, advice=advice)
     # Even and odd functions have zeros here. They must be exact: whether q = 0 is ever unstable depends on one of them.
     coefficients = np.where(abs(coefficients) > 1e-14 * scale, coefficients, 0.0)
     growth = float(weights @ (f**2 * (z**2 - 1))) / (2 * variance)

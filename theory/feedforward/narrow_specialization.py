@@ -9,13 +9,13 @@ from scipy.optimize import brentq
 
 from theory.core.arguments import checked
 from theory.core.results import SolverResult
-from theory.feedforward.narrow_bayes import TOLERANCE
-from theory.feedforward.narrow_line import LOWEST, Line, Piece, State
+from theory.feedforward.narrow_bayes import OVERLAP_TOLERANCE
+from theory.feedforward.narrow_line import MIN_LOGIT, Line, Piece, State
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
 from theory.numerics import ConvergenceError, Solution
 
-MAX_ALPHA = 1e300
+MAX_ALPHA = 1e300  # up to which transitions are looked for: twice that is still a number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +63,7 @@ def specialization(
     specialized = [branch for branch in branches if branch.q_at_birth is not None]
     if not specialized or line.limit == 0:
         advice = "no specialized state was found, or not all: take more noise"
-        raise ConvergenceError.of("specialization", math.inf, math.inf, TOLERANCE, advice=advice)
+        raise ConvergenceError.of("specialization", math.inf, math.inf, OVERLAP_TOLERANCE, advice=advice)
     born = min(specialized, key=lambda branch: branch.low)
     jumps = _jumps(line, branches)
     continuous = math.isfinite(line.onset) and not any(jump.alpha < line.onset for jump in jumps)
@@ -113,7 +113,7 @@ def _branches(line: Line) -> list[_Branch]:
 
 def _branch(line: Line, piece: Piece) -> _Branch:
     low, high = (math.exp(min(log_alpha, math.log(MAX_ALPHA))) for log_alpha in piece.log_alpha)
-    if piece.low == LOWEST and math.isfinite(line.onset):  # the line begins at q = 1e-10, the branch at q = 0
+    if piece.low == MIN_LOGIT and math.isfinite(line.onset):  # the line begins at q = 1e-10, the branch at q = 0
         return _Branch(line.onset, high, 0.0, lambda alpha: line.state_on(piece, alpha))
     return _Branch(low, high, line.overlap(piece.low), lambda alpha: line.state_on(piece, alpha))
 
@@ -159,5 +159,5 @@ def _crossing(line: Line, lower: _Branch, upper: _Branch) -> _Jump | None:
     states = (lower.at(alpha), upper.at(alpha))
     residual = max(one.residual for one in states)
     advice = "take more noise, or a smoother activation"
-    Solution.verified(alpha, residual, TOLERANCE, run.function_calls, what="specialization", advice=advice)
+    Solution.verified(alpha, residual, OVERLAP_TOLERANCE, run.function_calls, what="specialization", advice=advice)
     return _Jump(float(alpha), states[1].q, residual, run.function_calls)

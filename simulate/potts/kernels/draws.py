@@ -10,7 +10,8 @@ import numpy as np
 
 from simulate.potts.kernels.compiled import compiled
 
-GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+GOLDEN_STEP = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, by which the states of splitmix64 advance
+FIRST_MULTIPLIER, SECOND_MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)  # of its mixing
 MIN_EXPONENT = np.float32(-87.0)  # exp of less underflows in single precision
 
 
@@ -107,11 +108,11 @@ def _uniform(key: Any, other: Any, place: Any) -> Any:
     """Return number `place` in [0, 1) of a chain's stream, by splitmix64 mixed once more with a second key."""
     # With one key all chains would walk along the same cycle of numbers from different places, and two could overlap.
     # The second key makes their numbers differ even then.
-    return np.float64(_mixed(_mixed(key + place * GOLDEN) ^ other) >> np.uint64(11)) * 2.0**-53
+    return np.float64(_mixed(_mixed(key + place * GOLDEN_STEP) ^ other) >> np.uint64(11)) * 2.0**-53
 
 
 @compiled
 def _mixed(x: Any) -> Any:
-    x = (x ^ (x >> np.uint64(30))) * FIRST
-    x = (x ^ (x >> np.uint64(27))) * SECOND
+    x = (x ^ (x >> np.uint64(30))) * FIRST_MULTIPLIER
+    x = (x ^ (x >> np.uint64(27))) * SECOND_MULTIPLIER
     return x ^ (x >> np.uint64(31))

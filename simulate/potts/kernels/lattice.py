@@ -18,7 +18,8 @@ Array = NDArray[Any]
 # At a larger beta exp(-beta) is far below the 2^-53 of a random number, and only overflow could change a draw.
 MAX_BETA = 150.0
 TO_UNIT = 2.0**-53
-FEWEST, BLOCK = 8, 64  # chains abreast: fewer do not fill vector units, and the states of more not the cache
+# Fewer chains abreast do not fill vector units, and the states of more do not fit into the cache.
+MIN_ABREAST_CHAINS, BLOCK_CHAINS = 8, 64
 
 
 @cached_njit()
@@ -87,8 +88,8 @@ def lattice_block_sweeps(
     Colors are floating-point numbers here, so that comparisons and what they select fill the same vector units.
     """
     order, n_sites = _order(rows, columns), rows * columns
-    for start in range(first, last, BLOCK):
-        size = min(BLOCK, last - start)
+    for start in range(first, last, BLOCK_CHAINS):
+        size = min(BLOCK_CHAINS, last - start)
         # The colors of one site in all chains lie side by side, since the loops run over chains.
         s, step, drawn = np.empty((n_sites, size)), np.empty((4, size)), np.empty(size)
         words = np.empty((2, size), np.uint64)
@@ -114,7 +115,7 @@ def lattice_block_sweeps(
 
 def fastest_sweeps(n_chains: int) -> Callable[..., None]:
     """Return the one of the two kernels that advances so many chains faster."""
-    return lattice_sweeps if n_chains < FEWEST else lattice_block_sweeps
+    return lattice_sweeps if n_chains < MIN_ABREAST_CHAINS else lattice_block_sweeps
 
 
 @cached_njit()

@@ -25,8 +25,8 @@ Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas,
 
 MAX_LOGIT = 1e30  # bound on logits, far below the overflow of single precision at 3e38
 MIN_BLOCK_CHAINS = 16  # chains in a block: with fewer, loops over them would not fill vector units
-LANES = 8  # numbers in single precision of a vector unit
-CACHED = 2**17  # numbers that fit into the second cache
+NUMBERS_PER_VECTOR = 8  # in single precision, in a vector unit of 256 bits
+CACHED_NUMBERS = 2**17  # numbers that fit into the second cache
 
 
 class BlockChains(IndependentChains):
@@ -84,7 +84,7 @@ class BlockChains(IndependentChains):
         size = -(-self.n_chains // count)
         # Whole vector units: at most seven chains more in each block, and so maybe fewer blocks.
         if size > MIN_BLOCK_CHAINS:
-            size += -size % LANES
+            size += -size % NUMBERS_PER_VECTOR
             count = -(-self.n_chains // size)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
         full[: self.n_chains] = values
@@ -132,7 +132,7 @@ class ProductChains(BlockChains):
         # Zeros fill U up to groups of four rows and eight columns, which are what `add_eight` adds.
         filled = np.pad(U, ((0, -len(U) % 4), (0, -len(U) % 8))).astype(np.float32)
         self._arrays = self._exact[0].astype(np.float32), filled, model.fields.astype(np.float32)
-        self.block = min(self.block, max(MIN_BLOCK_CHAINS, CACHED // (len(filled) * model.n_sites)))
+        self.block = min(self.block, max(MIN_BLOCK_CHAINS, CACHED_NUMBERS // (len(filled) * model.n_sites)))
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
         # Summing all sites anew costs more than moving counts, unless vectors over many chains do it for few colors.

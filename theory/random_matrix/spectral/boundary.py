@@ -6,11 +6,11 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.random_matrix.row_response import inverse_weights
-from theory.random_matrix.spectral.classified_points import ROUNDING, Points, between
+from theory.random_matrix.spectral.classified_points import MIN_RELATIVE_WIDTH, Points, between
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 
-BISECTIONS = 6  # between two attempts at the double root
-ATTEMPTS = 12
+BISECTIONS_BETWEEN_ATTEMPTS = 6  # between two attempts at the double root
+MAX_DOUBLE_ROOT_ATTEMPTS = 12  # the 72 bisections between them reduce any interval to rounding
 DOUBLE_ROOT_TOLERANCE = 1e-9  # relative error of a double root, which rounding keeps from falling further
 
 Evaluate = Callable[[Array, ComplexArray], Points]
@@ -20,7 +20,7 @@ def boundaries(ensemble: Ensemble, evaluate: Evaluate, gap: Array, bulk: Points)
     """Find the edge between each point of `gap` (k,), outside the support, and the point of `bulk` beside it."""
     empty, full, h = gap.copy(), bulk.nu.copy(), bulk.h.copy()
     edge = np.full(len(empty), np.nan)
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_DOUBLE_ROOT_ATTEMPTS):
         active = np.flatnonzero(np.isnan(edge))
         if not len(active):
             break
@@ -28,13 +28,13 @@ def boundaries(ensemble: Ensemble, evaluate: Evaluate, gap: Array, bulk: Points)
         # in rounding before the edge is found to all digits.
         _bisect(evaluate, empty, full, h, active)
         edge[active] = _double_roots(ensemble, empty[active], full[active], h[active].real)
-        closed = np.isnan(edge) & (abs(full - empty) <= ROUNDING * np.maximum(full, empty))
+        closed = np.isnan(edge) & (abs(full - empty) <= MIN_RELATIVE_WIDTH * np.maximum(full, empty))
         edge[closed] = (full[closed] + empty[closed]) / 2
     return np.where(np.isnan(edge), (full + empty) / 2, edge)
 
 
 def _bisect(evaluate: Evaluate, empty: Array, full: Array, h: ComplexArray, active: Indices) -> None:
-    for _ in range(BISECTIONS):
+    for _ in range(BISECTIONS_BETWEEN_ATTEMPTS):
         middle = between(np.minimum(empty[active], full[active]), np.maximum(empty[active], full[active]))
         found = evaluate(middle, h[active]).sorted()
         # A root that is not certified lies within rounding of the edge, and is left out.
@@ -65,7 +65,7 @@ def _double_roots(ensemble: Ensemble, empty: Array, full: Array, h: Array) -> Ar
         h[here], nu[here] = np.where(lost, h[here], h[here] + by_h), np.where(lost, nu[here], nu[here] + by_nu)
         error[here] = np.where(lost, np.inf, new)
         going[here] = ~lost & ~ended
-    slack = ROUNDING * nu
+    slack = MIN_RELATIVE_WIDTH * nu
     between_both = (nu >= np.minimum(empty, full) - slack) & (nu <= np.maximum(empty, full) + slack)
     return np.where((error < DOUBLE_ROOT_TOLERANCE) & between_both, nu, np.nan)
 

@@ -7,7 +7,7 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Indices, Mask
 
-ROUNDING = 8 * float(np.finfo(float).eps)  # relative width of an interval that is not bisected
+MIN_RELATIVE_WIDTH = 8 * float(np.finfo(float).eps)  # relative width of an interval that is not bisected
 
 
 @dataclass(frozen=True, eq=False)

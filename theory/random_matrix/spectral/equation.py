@@ -22,7 +22,7 @@ from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Indic
 ROUNDING_IMAGINARY_PART = 1e-14  # relative: an imaginary part below is rounding
 SMALL_IMAGINARY_PART = 1e-6  # relative: an imaginary part below may belong to a real root
 MAX_RESIDUAL = 1e-11  # residual that certifies a root; what is reached is rounding
-STAGES = 400  # of a descent, which takes 10 to 40
+MAX_STAGES = 400  # of a descent, which takes 10 to 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def _descended(equation: ScalarEquation) -> Branch:
     step = np.full(count, np.log(8.0))
     found = Branch(h.copy(), np.full(count, np.inf), np.zeros(count, bool), np.zeros(count, bool))
     active = np.arange(count)
-    for _ in range(STAGES):
+    for _ in range(MAX_STAGES):
         lower = eta[active] * np.exp(-step[active])
         new, good = _above(equation, active, lower, h[active])
         moved = active[good]
