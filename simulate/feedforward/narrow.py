@@ -198,15 +198,16 @@ def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher"
         mean_risk = float(np.mean([np.mean(gaps[:, a] * gaps[:, b]) for a, b in combinations(range(C), 2)]))
     # Training errors of signs may be zero throughout, and then say nothing.
     r_hat = max(diagnose(series).residual + 1 for series in (gibbs, train) if np.ptp(series) > 0 or series is gibbs)
-    moved = accepted / count
+    acceptance = accepted / count
     separation = float(between[: count // 2].mean() - between[count // 2 :].mean()) / (sizes / count)
     settled = start == "random" or separation < max(MAX_SEPARATION, 1 / math.sqrt(task.teacher.size))
     return NarrowSample(
-        *(float(gibbs.mean()), mean_risk, float(train.mean()), sizes / count, overlaps / count, moved, r_hat, count),
+        *(float(gibbs.mean()), mean_risk, float(train.mean()), sizes / count, overlaps / count),
+        *(acceptance, r_hat, count),
         *(float(between.mean()), separation, start, gibbs, train),
         residual=r_hat - 1,
         iterations=chains.gradients,
-        converged=bool(r_hat < limit and moved >= MIN_ACCEPTANCE and settled),
+        converged=bool(r_hat < limit and acceptance >= MIN_ACCEPTANCE and settled),
     )
 
 

@@ -48,10 +48,10 @@ class Chains:
     def trajectory(self) -> Array:
         """Move all chains along one trajectory of leapfrog steps, of random length; return acceptances (C,)."""
         momenta = self.rng.standard_normal(self.weights.shape) @ self.root.T
-        most = min(max(round(2 * MEAN_TRAJECTORY_LENGTH / self.step), 1), MAX_LEAPFROG_STEPS)
+        longest = min(max(round(2 * MEAN_TRAJECTORY_LENGTH / self.step), 1), MAX_LEAPFROG_STEPS)
         # Lengths and steps are random, since a trajectory of a fixed length can be a period of some direction, which
         # would then never mix. They are drawn beforehand, so that the move back is as likely.
-        count, step = 1 + int(self.rng.integers(most)), self.step * self.rng.uniform(0.8, 1.2)
+        count, step = 1 + int(self.rng.integers(longest)), self.step * self.rng.uniform(0.8, 1.2)
         start = self.energies + self._kinetic(momenta)
         weights, slopes = self.weights, self.slopes
         with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is refused below
@@ -63,12 +63,13 @@ class Chains:
             # Leapfrog steps keep volume but not energy; accepting by the change of the energy makes the posterior exact
             # at any step.
             gain = start - energies - self._kinetic(momenta)
-            chance = np.exp(np.minimum(0.0, np.where(np.isfinite(gain), gain, -np.inf)))
-        moved = self.rng.random(len(chance)) < chance
-        self.weights = np.where(moved[:, None], weights, self.weights)
-        self.slopes = np.where(moved[:, None], slopes, self.slopes)
-        self.energies, self.losses = np.where(moved, energies, self.energies), np.where(moved, losses, self.losses)
-        return chance
+            acceptances = np.exp(np.minimum(0.0, np.where(np.isfinite(gain), gain, -np.inf)))
+        accepted = self.rng.random(len(acceptances)) < acceptances
+        self.weights = np.where(accepted[:, None], weights, self.weights)
+        self.slopes = np.where(accepted[:, None], slopes, self.slopes)
+        self.energies = np.where(accepted, energies, self.energies)
+        self.losses = np.where(accepted, losses, self.losses)
+        return acceptances
 
     def _kinetic(self, momenta: Array) -> Array:
         return np.asarray(0.5 * np.einsum("nck,nck->c", self._velocities(momenta), momenta))

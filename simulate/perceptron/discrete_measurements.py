@@ -140,6 +140,7 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Count = 2) -> Esti
         raise ValueError(f"estimates must be of different sizes, got {sizes}")
     errors = np.array([one.stderr for one in given])
     design = np.vander(1 / np.array(sizes, float), order + 1, increasing=True) / errors[:, None]
+    # The constant of the polynomial is the limit: the row that makes it also gives its error.
     inverse = np.linalg.pinv(design)
     limit = float(inverse[0] @ (np.array([one.mean for one in given]) / errors))
     return Estimate(limit, float(np.linalg.norm(inverse[0])), min(one.n for one in given))
@@ -166,6 +167,7 @@ def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
         if counts[-1] == 0:
             return int(np.count_nonzero(counts)) - 1
         checks.fits_in_memory(f"{2 * len(patterns)} patterns", 2.0 * patterns.size)
+        # Patterns that were drawn remain the first ones, so that more of them change no earlier count.
         patterns = np.concatenate([patterns, rng.standard_normal(patterns.shape)])
 
 

@@ -99,8 +99,8 @@ def sample_stochastic_weights(
         anneal, total = 0, total + SWEEPS_BETWEEN_RECORDS * recorded.losses.shape[1]
         evidence = diagnose(recorded.losses, SWEEPS_BETWEEN_RECORDS)
         acceptance = float(recorded.acceptances.mean())
-        overlap, own = recorded.overlaps()
-        remembered = (own - overlap) / model.squared_norm
+        overlap, self_overlap = recorded.overlaps()
+        remembered = (self_overlap - overlap) / model.squared_norm
         mixed = evidence.r_hat < r_hat_limit and remembered < MAX_REMEMBERED_SHARE and acceptance >= MIN_ACCEPTANCE
         if mixed:
             break
@@ -117,7 +117,7 @@ def sample_stochastic_weights(
         loss=float(recorded.losses.mean()),
         binarized_error=float(recorded.errors.mean()),
         overlap=overlap,
-        self_overlap=own,
+        self_overlap=self_overlap,
         acceptance=acceptance,
         r_hat=evidence.r_hat,
         n_sweeps=made,

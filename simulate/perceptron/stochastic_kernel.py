@@ -109,7 +109,7 @@ def run(
     N, P = patterns.shape
     xi = patterns / (math.sqrt(N) * width)
     x, trial = np.empty(P), np.empty(P)
-    done, made = 0, 0
+    n_accepted, n_tried = 0, 0
     norm = math.sqrt(np.sum(m * m))
     for step in range(n_anneal + every * len(losses)):
         # Once a sweep the rounding errors of many moves are removed.
@@ -128,8 +128,8 @@ def run(
         if step < n_anneal:
             angle = min(math.pi, angle * math.exp(0.1 * (accepted / max(1, near) - TARGET_ACCEPTANCE)))
             continue
-        done += accepted
-        made += near
+        n_accepted += accepted
+        n_tried += near
         past = step - n_anneal + 1
         if past % every == 0:
             record = past // every - 1
@@ -143,4 +143,4 @@ def run(
                     wrong += 1
             errors[record] = wrong / P
             means[record] = m
-    return done / max(1, made), angle
+    return n_accepted / max(1, n_tried), angle

@@ -53,6 +53,8 @@ class Observables:
         shares = np.stack([(states == color).mean(axis=0) for color in range(self.n_colors)], axis=1)  # (L, C)
         same = np.stack([state[:, None] == np.arange(self.n_colors) for state in states[:N_REFERENCES]], axis=2)
         centered = same - shares[:, :, None]
+        # The weights of a site have the mean zero under its present frequencies, so that y sees order and not
+        # frequencies.
         centered -= np.einsum("ia,iak->ik", shares, centered)[:, None, :]
         self._weights = np.concatenate([self._random, centered], axis=2)
 
@@ -120,6 +122,7 @@ def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
 def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
     """Return the smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, also if no integer."""
     k = shares * size
+    # The incomplete beta function is a binomial tail, and takes numbers k that are no integers.
     above = np.where(k > 0, betainc(np.maximum(k, 1e-300), size - k + 1, chance), 1.0)
     below = np.where(k < size, betainc(np.maximum(size - k, 1e-300), k + 1, 1 - chance), 1.0)
     return np.asarray(np.minimum(above, below))

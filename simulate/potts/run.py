@@ -125,6 +125,7 @@ class Run:
 
     def sampled_series(self) -> NDArray[np.float64]:
         """Return the observables of the samples, (n_each, observables, n_chains)."""
+        # Records of the pilot come first; of those behind it one in `every` belongs to a sample.
         every = self.thin // self.stride
         return self.series[len(self.series) - self.plan.n_each * every :][every - 1 :: every]
 

@@ -236,10 +236,10 @@ def _evenly(betas: Array, scores: Array) -> Array:
         raise ValueError(
             f"hottest must be nearer to beta: the ladder needs {count} temperatures, more than {MAX_TEMPERATURES}"
         )
-    made = np.interp(np.linspace(0, length[-1], count), length, betas)
+    spaced = np.interp(np.linspace(0, length[-1], count), length, betas)
     # Interpolation may miss the ends by rounding, and the model's own beta has to be found exactly.
-    made[[0, -1]] = betas[[0, -1]]
-    return np.asarray(made)
+    spaced[[0, -1]] = betas[[0, -1]]
+    return np.asarray(spaced)
 
 
 def _out_of_range(rates: Array) -> str:

@@ -72,6 +72,7 @@ def train(
     objective, losses = _objective(test), []
     for step in range(n_steps + 1):
         if step in wanted:
+            # Recorded before the step, so that the start and the end are both among the records.
             losses.append(objective(*parameters)[0] / layer.n_sites)
         if step == n_steps:
             break

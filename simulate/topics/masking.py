@@ -84,6 +84,7 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
     """Draw masks as `mask_documents`, for counts that were checked before."""
     n_documents, n_words = counts.shape
     document, word, n = occurrences(counts)
+    # Positions of the same word are alike here, so that binomial numbers stand for draws of each of them.
     selected = rng.binomial(n, masking.selected)
     kept = rng.binomial(selected, masking.kept)
     hidden = selected - kept

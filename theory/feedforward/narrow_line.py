@@ -150,7 +150,7 @@ class Line:
         # Towards q = 1 alpha levels off where there is no noise, and the sign of its slope is that of rounding errors.
         rising = slopes > np.where(x < 0, 0.0, REPLICON_ROUNDING)
         places = np.flatnonzero(np.diff(rising.astype(int)))
-        ends = [float(x[0]), *(self._turn(x[i], x[i + 1]) for i in places), float(x[-1])]
+        ends = [float(x[0]), *(self._extremum(x[i], x[i + 1]) for i in places), float(x[-1])]
         found = []
         for i, (low, high) in enumerate(pairwise(ends)):
             if rising[0] == (i % 2 == 0):
@@ -158,7 +158,7 @@ class Line:
                 found.append(Piece(low, high, (float(logs[0]), float(logs[1]))))
         return found
 
-    def _turn(self, a: float, b: float) -> float:
+    def _extremum(self, a: float, b: float) -> float:
         """Return the extremum of alpha between two neighbors, whose slopes differ in sign unless they are rounded."""
         if self.replicon(np.array(a)) * self.replicon(np.array(b)) >= 0:
             return float(b)

@@ -63,8 +63,8 @@ def _agreement(analysis: TextAnalysis) -> str:
     unlike = [str(k) for k, distance in enumerate(analysis.distances, start=1) if distance >= MAX_TOPIC_DISTANCE]
     if not analysis.doubt:
         return (
-            f"The topics were sampled {DEFAULT_CHAINS} times from different starts, and the two most probable "
-            f"samplings found the same ones (the largest distance is {max(analysis.distances):.2g}, where 1 is no common word)."
+            f"The topics were sampled {DEFAULT_CHAINS} times from different starts, and the two most probable samplings"
+            f" found the same ones (the largest distance is {max(analysis.distances):.2g}, where 1 is no common word)."
         )
     which = f" Topics that only one of the two found: {', '.join(unlike)}." if unlike else ""
     return (

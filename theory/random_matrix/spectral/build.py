@@ -13,7 +13,13 @@ from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.law_variable import Eigenvalue, Variable
-from theory.random_matrix.spectral.quadrature import DENSITY_TOLERANCE, distance, gaps_of_spectrum, moved, shown_between
+from theory.random_matrix.spectral.quadrature import (
+    DENSITY_TOLERANCE,
+    density_change,
+    gaps_of_spectrum,
+    largest_change,
+    shown_between,
+)
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
 from theory.random_matrix.spectral.search import bulks
@@ -72,9 +78,9 @@ def _exact_limit(ensemble: CommutingEnsemble, finer: Finer | None, alpha: float)
         assert isinstance(other, CommutingEnsemble)
         beside = exact_edges(other)
         # Densities that show the nodes are dear to resolve: first some of their points are compared.
-        if moved(ensemble, edges, other, beside) <= DENSITY_TOLERANCE:
+        if largest_change(ensemble, edges, other, beside) <= DENSITY_TOLERANCE:
             found = _exact(ensemble)
-            if (change := distance(found, other)) <= DENSITY_TOLERANCE:
+            if (change := density_change(found, other)) <= DENSITY_TOLERANCE:
                 return ensemble, replace(found, residual=max(found.residual, change))
         if other.size > MAX_LIMIT_NODES or (
             other.size > MAX_NODES_WITH_OWN_BULKS and len(beside.bulks) > other.size / 8
@@ -93,7 +99,7 @@ def _searched_limit(ensemble: Ensemble, finer: Finer | None) -> tuple[Ensemble, 
     found, times = _searched(ensemble, True), 2
     while (twice := finer(times) if finer else None) is not None:
         other, _ = _reduced(twice)
-        if (change := distance(found, other)) <= DENSITY_TOLERANCE or other.size > MAX_SEARCHED_NODES:
+        if (change := density_change(found, other)) <= DENSITY_TOLERANCE or other.size > MAX_SEARCHED_NODES:
             if change > MASS_AND_MEAN_TOLERANCE:
                 raise _quadrature_shows(ensemble.alpha)
             return ensemble, replace(found, residual=max(found.residual, change))

@@ -38,4 +38,5 @@ def between(low: Array, high: Array) -> Array:
     """Return the middle of intervals, in log nu where they span more than a factor of two."""
     middle = (low + high) / 2
     wide = high > 2 * low
+    # A lower end near zero counts as a millionth of the upper one, since its own logarithm could be infinite.
     return np.where(wide, np.sqrt(np.maximum(low, 1e-6 * high) * high), middle)

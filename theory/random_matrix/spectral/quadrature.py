@@ -76,7 +76,9 @@ def shown_between(ensemble: Ensemble, spans: list[Span]) -> bool:
     return not gaps_of_spectrum(sigma, weights, np.argmax(changes[parted], axis=1)).all()
 
 
-def moved(ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemble, beside: ExactEdges) -> float:
+def largest_change(
+    ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemble, beside: ExactEdges
+) -> float:
     """Compare edges, relative to their bulks, and densities at some points with those of finer nodes."""
     if len(edges.bulks) != len(beside.bulks):
         return np.inf
@@ -92,7 +94,7 @@ def moved(ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemb
     return max(by_edges, float((abs((trace - again).imag) * stretch).sum()) / SAMPLED_ANGLES)
 
 
-def distance(found: Resolved, finer: Ensemble) -> float:
+def density_change(found: Resolved, finer: Ensemble) -> float:
     """Compute the integral of the change of the density, in the bulks that were found, when the nodes are finer."""
     total = 0.0
     for bulk in found.bulks:

@@ -105,7 +105,7 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
         done.append((panels.only(~halved), values[~halved], h[~halved]))
         split = panels.only(halved)
         known = _added(known, split.bulk, nu[halved], h[halved])
-        panels = split.halves(*_under(ensemble, spans, known, split), error[halved])
+        panels = split.halves(*_centers_and_masses(ensemble, spans, known, split), error[halved])
     bulks = _assembled(spans, done)
     sums = [float((bulk.values @ WEIGHTS) @ np.diff(bulk.breaks) / 2) for bulk in bulks]
     gaps = [abs(total - span.mass) for total, span in zip(sums, spans, strict=True)]
@@ -135,11 +135,13 @@ def _first(ensemble: Ensemble, spans: list[Span], known: list[_Known]) -> _Panel
     masses = np.array([span.mass for span in spans])
     panels = _Panels(np.arange(len(spans)), zero, zero + np.pi, masses, zero, np.full(len(spans), np.inf))
     for _ in range(2 if isinstance(ensemble, DenseEnsemble) and len(spans) else 0):
-        panels = panels.halves(*_under(ensemble, spans, known, panels), panels.parent)
+        panels = panels.halves(*_centers_and_masses(ensemble, spans, known, panels), panels.parent)
     return panels
 
 
-def _under(ensemble: Ensemble, spans: list[Span], known: list[_Known], panels: _Panels) -> tuple[Array, Array]:
+def _centers_and_masses(
+    ensemble: Ensemble, spans: list[Span], known: list[_Known], panels: _Panels
+) -> tuple[Array, Array]:
     """Return the centers of panels, and the masses of their bulks at larger angles."""
     center = (panels.left + panels.right) / 2
     if not len(center):

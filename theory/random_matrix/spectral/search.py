@@ -20,7 +20,7 @@ from theory.random_matrix.spectral.equation import share_below, solve
 from theory.random_matrix.spectral.levels import LEVEL_TOLERANCE, gap_levels
 from theory.random_matrix.spectral.resolve import Span
 
-MAX_ROUNDS = 120  # of bisection in log nu: an interval of 16 decades is down to rounding after about 54
+MAX_ROUNDS = 120  # of bisection in log nu: an interval of 16 decades is down to rounding in less than 60
 MAX_FORCED_SHARE, MAX_MOVED_SHARE = 0.3, 0.5  # of |Im h|, see `_smooth`
 
 
