@@ -202,9 +202,19 @@ def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher"
     separation = float(between[: count // 2].mean() - between[count // 2 :].mean()) / (sizes / count)
     settled = start == "random" or separation < max(MAX_SEPARATION, 1 / math.sqrt(task.teacher.size))
     return NarrowSample(
-        *(float(gibbs.mean()), mean_risk, float(train.mean()), sizes / count, overlaps / count),
-        *(acceptance, r_hat, count),
-        *(float(between.mean()), separation, start, gibbs, train),
+        gibbs_risk=float(gibbs.mean()),
+        mean_risk=mean_risk,
+        train_error=float(train.mean()),
+        self_overlap=sizes / count,
+        teacher_overlap=overlaps / count,
+        acceptance=acceptance,
+        r_hat=r_hat,
+        n_samples=count,
+        chain_overlap=float(between.mean()),
+        separation=separation,
+        start=start,
+        gibbs_series=gibbs,
+        train_series=train,
         residual=r_hat - 1,
         iterations=chains.gradients,
         converged=bool(r_hat < limit and acceptance >= MIN_ACCEPTANCE and settled),

@@ -15,7 +15,7 @@ from theory.core.ranges import AtLeast
 from theory.core.results import Result
 from theory.models import BinaryNetwork
 
-PROBABILITY_LEVELS = 65_536  # probabilities of weights are rounded to multiples of its inverse
+PROBABILITY_LEVELS = 65_536  # of probabilities of weights, so that one draw takes 16 bits
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,6 +25,7 @@ SMALL_TRANSFORM_ENTRIES = 64  # entries of the transform that are known for each
 MAX_LOW_CONFIGURATIONS = 512
 MAX_BLOCK_ROWS = 4096  # most rows of one block
 ZERO, ONE, WORD_BITS = np.uint64(0), np.uint64(1), 64
+# Masks and shifts with which the ones of a word are counted.
 PAIRS, FOURS, BYTES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
 SUM, TWO, FOUR, LAST = np.uint64(0x0101010101010101), np.uint64(2), np.uint64(4), np.uint64(56)
 
