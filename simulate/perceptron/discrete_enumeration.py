@@ -69,6 +69,7 @@ class SolutionSet:
         # Integers of Python, since products with Krawtchouk numbers can leave 64 bits.
         power = [int(one) for one in walsh_power(self.codes, N)]
         table = _krawtchouk_numbers(N)
+        # 2^N divides the sum without a rest, since it is 2^N times a number of pairs.
         return np.array([sum(map(mul, column, power)) >> N for column in table], dtype=np.int64)
 
     def __repr__(self) -> str:

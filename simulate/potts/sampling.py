@@ -228,6 +228,8 @@ def chains_of(run: Run, observables: Observables, n_samples: int, check: bool, r
     states = run.kept.reshape(-1, run.kept.shape[2])[:n_samples]
     size = n_samples / run.thinned_variance()
     reason = "; ".join(filter(None, (reason, verdict(diagnoses), slow)))
+    # In a symmetric model all colors are equally frequent: chains that agree with each other may still show that they
+    # are not.
     if not reason and observables.symmetric:
         reason = color_symmetry(states, observables.n_colors, size)
     if check and reason:
