@@ -15,7 +15,8 @@ from theory.core.ranges import AtLeast, Count, Within
 from theory.core.results import Result
 from theory.models import BinaryNetwork
 
-EPSILON = 1e-4  # size of perturbations relative to the fields: their squares do not matter, rounding neither
+# Size of perturbations relative to the fields: their squares do not matter, rounding neither.
+RELATIVE_PERTURBATION = 1e-4
 FieldVariance = Annotated[float, Within(1e-100, 1e15, closed=(True, True))]
 Correlation = Annotated[float, Within(-1.0, 1.0, closed=(True, True))]
 
@@ -179,7 +180,7 @@ def decay(
         first, towards = second, rng.standard_normal(second.shape) * math.sqrt(variance)
     else:
         towards = first
-    moved = second + EPSILON * (towards - _along(towards, second) * second)
+    moved = second + RELATIVE_PERTURBATION * (towards - _along(towards, second) * second)
     state = np.hstack([first, second, moved])
     followed, trail = [_change(state, pairs, noiseless)], []
     for _ in range(count):

@@ -23,10 +23,10 @@ R_HAT_LIMIT = 1.1  # of chains of some hundred trajectories, whose R-hat itself 
 MAX_TRAJECTORIES = 1_000_000
 MAX_CHAINS = 64
 MAX_UNITS = 1_000_000
-DOUBLINGS = 3
-MIN_ACCEPTANCE = 0.2
-BURN_IN = 0.5  # trajectories before recording, per recorded one
-SEPARATING = 0.05  # of the self-overlap: by so much, or by the scatter of N K weights, overlaps may still fall
+MAX_DOUBLINGS = 3  # of the trajectories, where chains have not mixed
+MIN_ACCEPTANCE = 0.2  # far below the 0.8 that the step adapts to: chains hardly move
+BURN_IN_RATIO = 0.5  # trajectories before recording, per recorded one
+MAX_SEPARATION = 0.05  # of the self-overlap: by so much, or by the scatter of N K weights, overlaps may still fall
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,10 +125,12 @@ def sample_narrow(
     size = max(1.0, model.alpha * N * K)
     checks.fits_in_memory(f"a sample of {size:.3g} inputs of {N} numbers", (size + n_test) * (N + 6.0 * C * K))
     task = Task.draw(model, (N, K, n_test), beta, lam, functions, rng)
+    # Drawn for either start, so that trajectories see the same numbers afterwards.
     at_random = rng.standard_normal((N, C, K)) / np.sqrt(lam)
     chains = Chains(task, np.repeat(task.teacher[:, None, :], C, axis=1) if start == "teacher" else at_random, rng)
-    chains.burn_in(max(20, int(BURN_IN * n_samples)))
-    for doubling in range(DOUBLINGS + 1):
+    chains.burn_in(max(20, int(BURN_IN_RATIO * n_samples)))
+    # What was recorded before chains had mixed is dropped, not averaged in.
+    for doubling in range(MAX_DOUBLINGS + 1):
         found = _recorded(chains, n_samples << doubling, r_hat_limit, start)
         if found.converged:
             return found
@@ -194,16 +196,28 @@ def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher"
     else:
         gaps = means - task.test_outputs[:, None]
         mean_risk = float(np.mean([np.mean(gaps[:, a] * gaps[:, b]) for a, b in combinations(range(C), 2)]))
+    # Training errors of signs may be zero throughout, and then say nothing.
     r_hat = max(diagnose(series).residual + 1 for series in (gibbs, train) if np.ptp(series) > 0 or series is gibbs)
-    moved = accepted / count
+    acceptance = accepted / count
     separation = float(between[: count // 2].mean() - between[count // 2 :].mean()) / (sizes / count)
-    settled = start == "random" or separation < max(SEPARATING, 1 / math.sqrt(task.teacher.size))
+    settled = start == "random" or separation < max(MAX_SEPARATION, 1 / math.sqrt(task.teacher.size))
     return NarrowSample(
-        *(float(gibbs.mean()), mean_risk, float(train.mean()), sizes / count, overlaps / count, moved, r_hat, count),
-        *(float(between.mean()), separation, start, gibbs, train),
+        gibbs_risk=float(gibbs.mean()),
+        mean_risk=mean_risk,
+        train_error=float(train.mean()),
+        self_overlap=sizes / count,
+        teacher_overlap=overlaps / count,
+        acceptance=acceptance,
+        r_hat=r_hat,
+        n_samples=count,
+        chain_overlap=float(between.mean()),
+        separation=separation,
+        start=start,
+        gibbs_series=gibbs,
+        train_series=train,
         residual=r_hat - 1,
         iterations=chains.gradients,
-        converged=bool(r_hat < limit and moved >= MIN_ACCEPTANCE and settled),
+        converged=bool(r_hat < limit and acceptance >= MIN_ACCEPTANCE and settled),
     )
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from simulate.feedforward.narrow_task import Task
 from theory.core.arrays import Array
 
-LENGTH = 3.0  # length of a trajectory on average, in units in which the mean curvature is one
-MOST_STEPS = 80  # most steps of a trajectory
-TARGET = 0.8  # acceptance
-FIRST_STEP = 0.2
+MEAN_TRAJECTORY_LENGTH = 3.0  # in units in which the mean curvature is one
+MAX_LEAPFROG_STEPS = 80  # of a trajectory, each of which costs a gradient
+TARGET_ACCEPTANCE = 0.8  # of trajectories, to which the step adapts
+FIRST_STEP = 0.2  # in the same units, before it adapts
 
 
 @dataclass
@@ -34,18 +34,24 @@ class Chains:
         self.root, self.inverse = np.linalg.cholesky(self.mass), np.linalg.inv(self.mass)
 
     def burn_in(self, n: int) -> None:
-        """Make n trajectories that adapt the step towards the acceptance TARGET, and renew the masses three times."""
+        """Make n trajectories that adapt the step towards TARGET_ACCEPTANCE, and renew the masses three times."""
+        # Step and masses follow the states in the burn-in alone, since chains that adapt to their own past do not keep
+        # the posterior.
         for t in range(n):
+            # The last renewal leaves the step half of the burn-in to adapt to it.
             if t in (3, n // 4, n // 2):
                 self.remass()
-            gain = (self.trajectory().mean() - TARGET) * min(0.5, 2 / math.sqrt(1 + t))
+            # Changes of the step fade as t^(-1/2), so that it settles and forgets where it began.
+            gain = (self.trajectory().mean() - TARGET_ACCEPTANCE) * min(0.5, 2 / math.sqrt(1 + t))
             self.step = min(max(self.step * math.exp(gain), 1e-6), 2.0)
 
     def trajectory(self) -> Array:
         """Move all chains along one trajectory of leapfrog steps, of random length; return acceptances (C,)."""
         momenta = self.rng.standard_normal(self.weights.shape) @ self.root.T
-        most = min(max(round(2 * LENGTH / self.step), 1), MOST_STEPS)
-        count, step = 1 + int(self.rng.integers(most)), self.step * self.rng.uniform(0.8, 1.2)
+        longest = min(max(round(2 * MEAN_TRAJECTORY_LENGTH / self.step), 1), MAX_LEAPFROG_STEPS)
+        # Lengths and steps are random, since a trajectory of a fixed length can be a period of some direction, which
+        # would then never mix. They are drawn beforehand, so that the move back is as likely.
+        count, step = 1 + int(self.rng.integers(longest)), self.step * self.rng.uniform(0.8, 1.2)
         start = self.energies + self._kinetic(momenta)
         weights, slopes = self.weights, self.slopes
         with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is refused below
@@ -54,13 +60,16 @@ class Chains:
                 weights = weights + step * self._velocities(momenta)
                 energies, slopes, losses = self._energy(weights)
                 momenta = momenta - (step if made < count - 1 else step / 2) * slopes
+            # Leapfrog steps keep volume but not energy; accepting by the change of the energy makes the posterior exact
+            # at any step.
             gain = start - energies - self._kinetic(momenta)
-            chance = np.exp(np.minimum(0.0, np.where(np.isfinite(gain), gain, -np.inf)))
-        moved = self.rng.random(len(chance)) < chance
-        self.weights = np.where(moved[:, None], weights, self.weights)
-        self.slopes = np.where(moved[:, None], slopes, self.slopes)
-        self.energies, self.losses = np.where(moved, energies, self.energies), np.where(moved, losses, self.losses)
-        return chance
+            acceptances = np.exp(np.minimum(0.0, np.where(np.isfinite(gain), gain, -np.inf)))
+        accepted = self.rng.random(len(acceptances)) < acceptances
+        self.weights = np.where(accepted[:, None], weights, self.weights)
+        self.slopes = np.where(accepted[:, None], slopes, self.slopes)
+        self.energies = np.where(accepted, energies, self.energies)
+        self.losses = np.where(accepted, losses, self.losses)
+        return acceptances
 
     def _kinetic(self, momenta: Array) -> Array:
         return np.asarray(0.5 * np.einsum("nck,nck->c", self._velocities(momenta), momenta))

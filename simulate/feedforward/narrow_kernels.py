@@ -12,18 +12,19 @@ from scipy.special import erf
 from simulate.core.kernels import cached_njit
 from theory.core.arrays import Array
 
-LAST = 9.0  # from here on erf(h/sqrt(2)) is one to the last digit
-NODES = 512  # of the table in each unit of the field: cubic Taylor series then have an error below 1e-13
+MAX_FIELD = 9.0  # from here on erf(h/sqrt(2)) is one to the last digit
+NODES_PER_UNIT = 512  # of the table in each unit of the field: cubic Taylor series then have an error below 1e-13
 SIXTH = 1.0 / 6.0
 
 
 @cache
 def erf_table() -> Array:
-    """Return erf(h/sqrt(2)) and its slope at h = 0, 1/NODES, ..., LAST, (nodes, 2): both lie beside each other."""
-    h = np.arange(round(LAST * NODES) + 1) / NODES
+    """Return erf(h/sqrt(2)) and its slope, side by side, at h = 0, 1/NODES_PER_UNIT, ..., MAX_FIELD, (nodes, 2)."""
+    h = np.arange(round(MAX_FIELD * NODES_PER_UNIT) + 1) / NODES_PER_UNIT
     return np.column_stack([erf(h * math.sqrt(0.5)), math.sqrt(2 / math.pi) * np.exp(-0.5 * h * h)])
 
 
+# Multiplications and additions may be fused, but NaN is still seen, as the bound on the field needs.
 @cached_njit(fastmath={"contract"})
 def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: Array) -> Array:
     """Replace the fields of erf units by the derivatives of beta/2 sum (y - s)^2 by them; return the squares (C,).
@@ -38,13 +39,14 @@ def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: A
             own, v = fields[c, k], readout[k]
             for r in range(len(labels)):
                 size = abs(own[r])
-                size = size if size < LAST else LAST  # a field that is not a number goes there too
-                place = np.uint32(size * NODES + 0.5)
-                h = place * (1.0 / NODES)
+                size = size if size < MAX_FIELD else MAX_FIELD  # a field that is not a number goes there too
+                place = np.uint32(size * NODES_PER_UNIT + 0.5)
+                h = place * (1.0 / NODES_PER_UNIT)
                 E, g, t = table[place, 0], table[place, 1], size - h
                 first, second = h * t, t * t * (h * h - 1.0)
                 value = E + t * g * (1.0 - 0.5 * first + SIXTH * second)
                 s[r] += v * math.copysign(value, own[r])  # a choice by the sign would be mispredicted half of the time
+                # The slope takes the place of its field, so that no second array of this size is needed.
                 own[r] = g * (1.0 - first + 0.5 * second - SIXTH * first * (second - 2.0 * t * t))
         squares[c] = _pull(fields[c], s, labels, readout, beta)
     return squares

@@ -108,6 +108,7 @@ class Task:
         teacher = rng.standard_normal((N, K))
         teacher *= math.sqrt(N) / np.linalg.norm(teacher, axis=0)
         inputs, test_inputs = (rng.standard_normal((count, N)) / math.sqrt(N) for count in (n, n_test))
+        # Noise is added before the sign is taken: that is what makes the likelihood of a sign the probit.
         labels = value(inputs @ teacher) @ readout + math.sqrt(model.noise) * rng.standard_normal(n)
         signs = model.labels == "sign"
         return cls(
@@ -143,6 +144,7 @@ class Task:
             margin = self.labels[:, None] * s / math.sqrt(self.noise)
             log_p = log_ndtr(margin)
             energies, losses = -log_p.sum(axis=0), (margin < 0).mean(axis=0)
+            # The ratio phi/Phi by logarithms: far on the wrong side both of them underflow.
             density = np.exp(-0.5 * margin**2 - 0.5 * math.log(2 * math.pi) - log_p)
             force = -self.labels[:, None] * density / math.sqrt(self.noise)
         else:
@@ -181,4 +183,5 @@ class Task:
         J = (self.slope(self._fields(self.inputs, weights)) * self.readout).reshape(-1, K)
         per_sample = min(self.beta, 1 / self.noise) if self.signs else self.beta
         share = per_sample / (self.teacher.shape[0] * weights.shape[1])
+        # The ridge alone makes the mass positive definite, whatever the fields are.
         return np.asarray(self.lam * np.eye(K) + share * (J.T @ J))

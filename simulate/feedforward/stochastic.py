@@ -15,7 +15,7 @@ from theory.core.ranges import AtLeast
 from theory.core.results import Result
 from theory.models import BinaryNetwork
 
-LEVELS = 65_536  # probabilities of weights are rounded to multiples of its inverse
+PROBABILITY_LEVELS = 65_536  # of probabilities of weights, so that one draw takes 16 bits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +81,10 @@ def _drawn(
     signs: NDArray[np.int8], biases: Array, mean_variance: float, state: NDArray[np.int8], rng: np.random.Generator
 ) -> NDArray[np.int8]:
     """Return the signs of one layer for one draw of its weights; a field of exactly zero counts as positive."""
-    against = round(LEVELS * (1 - math.sqrt(mean_variance)) / 2)  # a weight is opposed to its mean in so many cases
-    turned = rng.integers(0, LEVELS, signs.shape, dtype=np.uint16) < against
+    against = round(
+        PROBABILITY_LEVELS * (1 - math.sqrt(mean_variance)) / 2
+    )  # a weight is opposed to its mean in so many cases
+    turned = rng.integers(0, PROBABILITY_LEVELS, signs.shape, dtype=np.uint16) < against
     products = signs * state
     field = products.sum(axis=1, dtype=np.int64) - 2 * np.where(turned, products, 0).sum(axis=1, dtype=np.int64)
     return np.where(field / math.sqrt(len(biases)) + biases >= 0, 1, -1).astype(np.int8)

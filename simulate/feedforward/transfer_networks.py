@@ -15,7 +15,7 @@ from theory.core.results import Result
 from theory.models import NetworkTransfer
 
 Protocol = Literal["fresh", "warm"]
-FOR_MEDIAN = 20_000  # inputs of which the median of a teacher's outputs is taken
+N_MEDIAN_INPUTS = 20_000  # inputs of which the median of a teacher's outputs is taken
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +51,7 @@ def draw_teachers(task: NetworkTransfer, rng: np.random.Generator) -> tuple[Teac
     source, fresh = (Multilayer.random(task.sizes, rng, task.weight_variance) for _ in range(2))
     overlaps = zip(source.layers, fresh.layers, task.layer_overlaps, strict=True)
     target = Multilayer(tuple(r * old + math.sqrt(1 - r * r) * new for old, new, r in overlaps))
-    inputs = rng.standard_normal((FOR_MEDIAN, task.n_inputs))
+    inputs = rng.standard_normal((N_MEDIAN_INPUTS, task.n_inputs))
     found = [Teacher(network, float(np.median(network.outputs(inputs)))) for network in (source, target)]
     return found[0], found[1]
 

@@ -17,7 +17,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
 
-LOG2_LARGEST = 36  # of the number of configurations, which then take about half a minute
+LOG2_MAX_CONFIGURATIONS = 36  # so many take about half a minute
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,8 +66,10 @@ class SolutionSet:
         if len(self.levels) != 2:
             raise ValueError(f"levels must be two for the distances of pairs, got {len(self.levels)}")
         checks.fits_in_memory(f"the Walsh transform of {N} weights", 2.0 ** (N - 1))
+        # Integers of Python, since products with Krawtchouk numbers can leave 64 bits.
         power = [int(one) for one in walsh_power(self.codes, N)]
         table = _krawtchouk_numbers(N)
+        # 2^N divides the sum without a rest, since it is 2^N times a number of pairs.
         return np.array([sum(map(mul, column, power)) >> N for column in table], dtype=np.int64)
 
     def __repr__(self) -> str:
@@ -89,6 +91,7 @@ def enumerate_solutions(model: DiscretePerceptron, patterns: ArrayLike) -> Solut
     """
     x, levels, threshold = _problem(model.levels, patterns, model.margin)
     start = time.perf_counter()
+    # Counted first, so that the memory is known before any of it is taken.
     count = int(count_after_each(x, levels, threshold)[-1])
     checks.fits_in_memory(f"a set of {count} solutions", count)
     codes = np.empty(count, np.int64)
@@ -112,9 +115,9 @@ def solution_counts(levels: Sequence[float], patterns: ArrayLike, margin: float 
 
 def require_enumerable(name: str, n_levels: int, n_weights: int) -> None:
     """Raise ValueError, before any power is computed, where there are more than 2^36 configurations."""
-    if n_weights * math.log2(n_levels) > LOG2_LARGEST:
+    if n_weights * math.log2(n_levels) > LOG2_MAX_CONFIGURATIONS:
         raise ValueError(
-            f"{name} must give at most 2^{LOG2_LARGEST} configurations, got {n_levels}^{n_weights} of "
+            f"{name} must give at most 2^{LOG2_MAX_CONFIGURATIONS} configurations, got {n_levels}^{n_weights} of "
             f"{n_weights} weights with {n_levels} levels"
         )
 

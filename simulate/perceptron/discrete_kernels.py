@@ -19,13 +19,13 @@ from theory.core.arrays import Array
 Integers = NDArray[np.integer[Any]]
 Words = NDArray[np.uint64]
 
-BLOCK = 4096  # entries of the Walsh transform that stay in the nearest cache
-ROW = 64  # entries of the transform that are known for each word
-MAX_LOW_CONFIGURATIONS = (
-    512  # most configurations of the first weights, whose sets for one pattern then stay in a cache
-)
-ROWS = 4096  # most rows of one block
-ZERO, ONE, WORD = np.uint64(0), np.uint64(1), 64
+CACHED_ENTRIES = 4096  # entries of the Walsh transform that stay in the nearest cache
+SMALL_TRANSFORM_ENTRIES = 64  # entries of the transform that are known for each word
+# Most configurations of the first weights, whose sets for one pattern then stay in a cache.
+MAX_LOW_CONFIGURATIONS = 512
+MAX_BLOCK_ROWS = 4096  # most rows of one block
+ZERO, ONE, WORD_BITS = np.uint64(0), np.uint64(1), 64
+# Masks and shifts with which the ones of a word are counted.
 PAIRS, FOURS, BYTES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
 SUM, TWO, FOUR, LAST = np.uint64(0x0101010101010101), np.uint64(2), np.uint64(4), np.uint64(56)
 
@@ -91,7 +91,7 @@ def _sets_above(codes: Integers, sets: Words) -> None:
     for r in range(n - 1, -1, -1):
         for word in range(n_words):
             sets[r, word] = sets[r + 1, word]
-        sets[r, codes[r] // WORD] |= ONE << np.uint64(codes[r] % WORD)
+        sets[r, codes[r] // WORD_BITS] |= ONE << np.uint64(codes[r] % WORD_BITS)
 
 
 @cached_njit()
@@ -135,6 +135,7 @@ def _filter(
     sets = np.empty((n + 1, alive.shape[1]), np.uint64)
     for row in range(left):
         rows[row] = row
+        # Bits behind the last configuration vanish with the first pattern, whose sets do not have them.
         alive[row] = ~ZERO
     for mu in range(len(patterns)):
         pattern = patterns[mu]
@@ -155,6 +156,7 @@ def _filter(
             for word in range(len(mine)):
                 mine[word] &= above[word]
                 found += _ones(mine[word])
+            # The row stays if anything is left of it; this is written without a branch, and the order is kept.
             rows[kept] = row
             kept += int(found > ZERO)
             total += found
@@ -170,10 +172,10 @@ def _parts(n_levels: int, n_weights: int) -> tuple[int, int]:
     """Return how many weights are in the first part, and how many in the first two."""
     n_low, low, n_inner, rows = 0, 1, 0, 1
     # The first part has a word at least and, as far as there is room, half of all weights.
-    while n_low < n_weights and low * n_levels <= MAX_LOW_CONFIGURATIONS and (low < WORD or 2 * n_low < n_weights):
+    while n_low < n_weights and low * n_levels <= MAX_LOW_CONFIGURATIONS and (low < WORD_BITS or 2 * n_low < n_weights):
         n_low, low = n_low + 1, low * n_levels
     n_inner = n_low
-    while n_inner < n_weights and rows * n_levels <= ROWS:
+    while n_inner < n_weights and rows * n_levels <= MAX_BLOCK_ROWS:
         n_inner, rows = n_inner + 1, rows * n_levels
     return n_low, n_inner
 
@@ -183,7 +185,7 @@ def count_after_each(patterns: Array, levels: Array, threshold: float) -> NDArra
     """Count the configurations with all fields above `threshold`, after each of the patterns (P, N), (P + 1,)."""
     n_levels, n_weights = len(levels), patterns.shape[1]
     n_low, n_inner = _parts(n_levels, n_weights)
-    alive = np.empty((n_levels ** (n_inner - n_low), (n_levels**n_low + WORD - 1) // WORD), np.uint64)
+    alive = np.empty((n_levels ** (n_inner - n_low), (n_levels**n_low + WORD_BITS - 1) // WORD_BITS), np.uint64)
     rows = np.empty(len(alive), np.int64)
     counts = np.zeros(len(patterns) + 1, np.int64)
     counts[0] = n_levels**n_weights
@@ -198,7 +200,7 @@ def find_solutions(patterns: Array, levels: Array, threshold: float, found: Inte
     n_levels, n_weights = len(levels), patterns.shape[1]
     n_low, n_inner = _parts(n_levels, n_weights)
     low = n_levels**n_low
-    alive = np.empty((n_levels ** (n_inner - n_low), (low + WORD - 1) // WORD), np.uint64)
+    alive = np.empty((n_levels ** (n_inner - n_low), (low + WORD_BITS - 1) // WORD_BITS), np.uint64)
     rows = np.empty(len(alive), np.int64)
     counts = np.zeros(len(patterns) + 1, np.int64)
     filled = 0
@@ -210,7 +212,7 @@ def find_solutions(patterns: Array, levels: Array, threshold: float, found: Inte
                 while word:
                     rest = word & (word - ONE)  # without its last one
                     bit = np.int64(_ones((word ^ rest) - ONE))
-                    found[filled] = (high * len(alive) + row) * low + number * WORD + bit
+                    found[filled] = (high * len(alive) + row) * low + number * WORD_BITS + bit
                     filled += 1
                     word = rest
 
@@ -232,7 +234,7 @@ def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
     size = 1 << n_bits
     values = np.zeros(size, np.int32)
     # Of the passes over the nearest neighbors the sum is known: each word adds one row of a small transform.
-    half = min(size, ROW)
+    half = min(size, SMALL_TRANSFORM_ENTRIES)
     signs = np.ones((half, half), np.int32)
     for k in range(half):
         for j in range(half):
@@ -243,7 +245,7 @@ def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
         block, own = values[start : start + half], signs[row]
         for j in range(half):
             block[j] += own[j]
-    near = min(size, BLOCK)
+    near = min(size, CACHED_ENTRIES)
     for start in range(0, size, near):  # block by block, while they are in the cache
         step = half
         while step < near:
@@ -258,6 +260,7 @@ def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
         high = np.int64(_ones(np.uint64(start)))
         block, total = values[start : start + near], squares[high]
         for j in range(near):
+            # By Parseval's theorem all squares add up to 2^N times the size of the set: 64 bits hold them up to N = 31.
             total[j] += np.int64(block[j]) * np.int64(block[j])
     power = np.zeros(n_bits + 1, np.int64)
     for ones in range(len(squares)):

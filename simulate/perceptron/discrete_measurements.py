@@ -20,13 +20,13 @@ from theory.core.arrays import Array
 from theory.core.ranges import Count, NonNegativeCount
 from theory.models import DiscretePerceptron
 
-INSTANCES = 15  # of which a replicate is the median
+INSTANCES_PER_REPLICATE = 15  # of which a replicate is the median
 PATTERNS_AT_ONCE = 16  # patterns are drawn that many at a time until no solution is left
 
 
 @checked
 def solution_entropy(
-    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES
+    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES_PER_REPLICATE
 ) -> float:
     """Measure the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
 
@@ -46,7 +46,7 @@ def solution_entropy(
 @checked
 def entropy_profile(
     levels: Sequence[float], counts: Sequence[NonNegativeCount], d: Count, rng: np.random.Generator, *,
-    margin: float = 0.0, instances: Count = INSTANCES,
+    margin: float = 0.0, instances: Count = INSTANCES_PER_REPLICATE,
 ) -> Array:  # fmt: skip
     """Measure `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
 
@@ -88,7 +88,7 @@ def zero_entropy_capacity(
 
 @checked
 def pair_entropies(
-    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES
+    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES_PER_REPLICATE
 ) -> Array:
     """Measure the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
 
@@ -140,6 +140,7 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Count = 2) -> Esti
         raise ValueError(f"estimates must be of different sizes, got {sizes}")
     errors = np.array([one.stderr for one in given])
     design = np.vander(1 / np.array(sizes, float), order + 1, increasing=True) / errors[:, None]
+    # The constant of the polynomial is the limit: the row that makes it also gives its error.
     inverse = np.linalg.pinv(design)
     limit = float(inverse[0] @ (np.array([one.mean for one in given]) / errors))
     return Estimate(limit, float(np.linalg.norm(inverse[0])), min(one.n for one in given))
@@ -166,6 +167,7 @@ def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
         if counts[-1] == 0:
             return int(np.count_nonzero(counts)) - 1
         checks.fits_in_memory(f"{2 * len(patterns)} patterns", 2.0 * patterns.size)
+        # Patterns that were drawn remain the first ones, so that more of them change no earlier count.
         patterns = np.concatenate([patterns, rng.standard_normal(patterns.shape)])
 
 

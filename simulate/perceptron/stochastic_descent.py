@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import AtLeast, Count, Positive, Within
 from theory.core.results import SolverResult
 
-START = 0.1  # standard deviation of theta
+START_DEVIATION = 0.1  # standard deviation of theta
 EPOCHS_BETWEEN_TESTS = 10  # epochs between tests of the signs
 LearningRate = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
 
@@ -56,7 +56,8 @@ def descend_stochastic_weights(
     """
     N, P = n_weights, number_of_patterns(alpha, n_weights)
     xi = rng.choice([-1.0, 1.0], (P, N))
-    theta = START * rng.standard_normal(N)
+    # Means near zero, so that at first nothing is decided and no tanh is flat.
+    theta = START_DEVIATION * rng.standard_normal(N)
     moments = np.zeros(N), np.zeros(N)
     for epoch in range(1, max_epochs + 1):
         m = np.tanh(theta)
@@ -89,6 +90,7 @@ def _fields(xi: Array, m: Array) -> tuple[Array, float]:
 def _gradient(xi: Array, m: Array) -> Array:
     """Return the gradient of the loss with respect to the means, through the fields and through their width."""
     x, width = _fields(xi, m)
+    # By the scaled function, since phi and Phi both underflow far on the wrong side.
     slope = np.sqrt(2 / np.pi) / erfcx(-x / np.sqrt(2))  # phi/Phi
     N = len(m)
     return np.asarray(-(slope @ xi) / (np.sqrt(N) * width) - (slope @ x) * m / (N * width**2))

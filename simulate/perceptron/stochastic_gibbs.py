@@ -19,7 +19,8 @@ from theory.models import StochasticPerceptron
 
 SWEEPS_BETWEEN_RECORDS = 5  # sweeps between records
 MIN_ACCEPTANCE = 0.01
-MEMORY = 0.05  # of the squared norm: by so much the halves of one chain may overlap more than different chains do
+# Of the squared norm: by so much the halves of one chain may overlap more than different chains do.
+MAX_REMEMBERED_SHARE = 0.05
 ADVICE = "raise n_sweeps or max_doublings, or take a smaller beta or squared_norm"
 
 
@@ -83,10 +84,12 @@ def sample_stochastic_weights(
         f"{chains} chains of {N} means and {sweeps} sweeps",
         2.0 * N * P + 2.0 * chains * (N + 2.0) * sweeps / SWEEPS_BETWEEN_RECORDS,
     )
+    # A row holds what one weight has in all patterns, which is what a move reads.
     patterns = rng.standard_normal((N, P))
     means = np.sqrt(model.squared_norm) * rng.choice([-1.0, 1.0], (chains, N))
     angles, anneal, width, total = np.full(chains, 1.0), sweeps, math.sqrt(1 - model.squared_norm), sweeps
     for doubling in range(min(max_doublings, 60) + 1):
+        # All that was recorded before is dropped, since it was not from equilibrium.
         recorded = _Records(chains, sweeps * 2**doubling // SWEEPS_BETWEEN_RECORDS, N)
         for c in range(chains):
             arrays = (recorded.losses[c], recorded.errors[c], recorded.states[c])
@@ -96,16 +99,17 @@ def sample_stochastic_weights(
         anneal, total = 0, total + SWEEPS_BETWEEN_RECORDS * recorded.losses.shape[1]
         evidence = diagnose(recorded.losses, SWEEPS_BETWEEN_RECORDS)
         acceptance = float(recorded.acceptances.mean())
-        overlap, own = recorded.overlaps()
-        remembered = (own - overlap) / model.squared_norm
-        mixed = evidence.r_hat < r_hat_limit and remembered < MEMORY and acceptance >= MIN_ACCEPTANCE
+        overlap, self_overlap = recorded.overlaps()
+        remembered = (self_overlap - overlap) / model.squared_norm
+        mixed = evidence.r_hat < r_hat_limit and remembered < MAX_REMEMBERED_SHARE and acceptance >= MIN_ACCEPTANCE
         if mixed:
             break
     made = SWEEPS_BETWEEN_RECORDS * recorded.losses.shape[1]
     if check and not mixed:
         reason = (
             f"R-hat of the loss must be below {r_hat_limit:g}, what a chain remembers of its first half, "
-            f"{remembered:.2g}, below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {MIN_ACCEPTANCE:g}"
+            f"{remembered:.2g}, below {MAX_REMEMBERED_SHARE:g}, and the acceptance, {acceptance:.2g}, at least "
+            f"{MIN_ACCEPTANCE:g}"
         )
         raise MixingError(reason, {"loss": evidence}, made, ADVICE)
     return StochasticWeightSample(
@@ -113,7 +117,7 @@ def sample_stochastic_weights(
         loss=float(recorded.losses.mean()),
         binarized_error=float(recorded.errors.mean()),
         overlap=overlap,
-        self_overlap=own,
+        self_overlap=self_overlap,
         acceptance=acceptance,
         r_hat=evidence.r_hat,
         n_sweeps=made,
@@ -148,5 +152,6 @@ class _Records:
         whole, first, second = (
             part.mean(axis=1) for part in (self.states, self.states[:, :half], self.states[:, half:])
         )
+        # Chains are independent given the patterns, so that the product of their averages has no bias.
         between = [np.mean(a * b) for a, b in combinations(whole, 2)]
         return float(np.mean(between)), float(np.mean(first * second))

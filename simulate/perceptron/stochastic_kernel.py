@@ -8,13 +8,12 @@ from scipy.special import log_ndtr
 from simulate.core.kernels import cached_njit
 from theory.core.arrays import Array
 
-LOWEST, HIGHEST = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
-PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
-LOG_PHI = log_ndtr(np.arange(LOWEST * PER_UNIT, HIGHEST * PER_UNIT + 2) / PER_UNIT)
-FLIPS, FAR = 0.3, 0.1  # shares of flips of one sign, and of rotations by any angle
-TARGET_ACCEPTANCE = (
-    0.4  # acceptance of near rotations, to which their largest angle is adapted while the chain is annealed
-)
+MIN_TABLE_FIELD, MAX_TABLE_FIELD = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
+NODES_PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
+LOG_PHI = log_ndtr(np.arange(MIN_TABLE_FIELD * NODES_PER_UNIT, MAX_TABLE_FIELD * NODES_PER_UNIT + 2) / NODES_PER_UNIT)
+FLIP_SHARE, FAR_ROTATION_SHARE = 0.3, 0.1  # shares of flips of one sign, and of rotations by any angle
+# Acceptance of near rotations, to which their largest angle is adapted while the chain is annealed.
+TARGET_ACCEPTANCE = 0.4
 
 
 compiled = cached_njit(error_model="numpy")
@@ -23,11 +22,11 @@ compiled = cached_njit(error_model="numpy")
 @compiled
 def log_phi(x: float, table: Array) -> float:
     """Return the logarithm of the Gaussian distribution function at x, by the table."""
-    if x >= HIGHEST:
+    if x >= MAX_TABLE_FIELD:
         return 0.0
-    if x < LOWEST:
+    if x < MIN_TABLE_FIELD:
         return -0.5 * x * x - math.log(-x) - 0.9189385332046727 - 1.0 / (x * x)
-    place = (x - LOWEST) * PER_UNIT
+    place = (x - MIN_TABLE_FIELD) * NODES_PER_UNIT
     k = int(place)
     return float(table[k] + (place - k) * (table[k + 1] - table[k]))
 
@@ -54,13 +53,14 @@ def sweep(
     N, P = xi.shape
     near, accepted = 0, 0
     for _ in range(N):
+        # Pair and kind are drawn without a look at the means, so that a move is as likely as the one back.
         i = int(rng.random() * N)
         j = int(rng.random() * (N - 1))
         if j >= i:
             j += 1
         kind = rng.random()
-        small = kind >= FLIPS + FAR
-        if kind < FLIPS:
+        small = kind >= FLIP_SHARE + FAR_ROTATION_SHARE
+        if kind < FLIP_SHARE:
             a, b = -m[i], m[j]
         else:
             theta = (2.0 * rng.random() - 1.0) * (angle if small else math.pi)
@@ -68,8 +68,10 @@ def sweep(
             a, b = c * m[i] - s * m[j], s * m[i] + c * m[j]
         if small:
             near += 1
+        # Refused, since a mean cut off at the face of the cube would leave the norm.
         if abs(a) > 1.0 or abs(b) > 1.0:
             continue
+        # Fields follow the two means that change: P operations for each of them instead of N P.
         da, db = a - m[i], b - m[j]
         total = 0.0
         for k in range(P):
@@ -107,7 +109,7 @@ def run(
     N, P = patterns.shape
     xi = patterns / (math.sqrt(N) * width)
     x, trial = np.empty(P), np.empty(P)
-    done, made = 0, 0
+    n_accepted, n_tried = 0, 0
     norm = math.sqrt(np.sum(m * m))
     for step in range(n_anneal + every * len(losses)):
         # Once a sweep the rounding errors of many moves are removed.
@@ -119,13 +121,15 @@ def run(
         energy = 0.0
         for k in range(P):
             energy -= log_phi(x[k], table)
+        # From high temperatures downwards: at the last one a chain could stay in the first valley that it meets.
         now = beta * min(1.0, (2.0 * step + 1.0) / max(1, n_anneal)) if step < n_anneal else beta
         energy, near, accepted = sweep(rng, m, x, xi, trial, energy, now, angle, table)
+        # The angle adapts before anything is recorded: a move that depends on the past would not keep the law.
         if step < n_anneal:
             angle = min(math.pi, angle * math.exp(0.1 * (accepted / max(1, near) - TARGET_ACCEPTANCE)))
             continue
-        done += accepted
-        made += near
+        n_accepted += accepted
+        n_tried += near
         past = step - n_anneal + 1
         if past % every == 0:
             record = past // every - 1
@@ -139,4 +143,4 @@ def run(
                     wrong += 1
             errors[record] = wrong / P
             means[record] = m
-    return done / max(1, made), angle
+    return n_accepted / max(1, n_tried), angle

@@ -15,9 +15,8 @@ from theory.core.results import Result
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 
-WELL_CONDITIONED = (
-    1e-8  # inverse condition number from which on an inverse is as exact as eigenvectors, in a fifth of the time
-)
+# Inverse condition number from which on an inverse is as exact as eigenvectors, in a fifth of the time.
+MIN_INVERSE_CONDITION = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +109,7 @@ def _residual_map(x: Array, second: Array, block: int, lam: float) -> Array:
         inverse = _inverse(second + lam * np.eye(d))
         if inverse is not None:
             return _solved_blocks(inverse, block)
+    # Without a ridge and with fewer rows than contrasts R projects on the null space of X: 1 - X' (X X')^-1 X.
     elif (gram := _inverse(x @ x.T)) is not None:
         projector = np.eye(d) - x.T @ gram @ x
         if _is_invertible(projector, block):
@@ -118,7 +118,8 @@ def _residual_map(x: Array, second: Array, block: int, lam: float) -> Array:
 
 
 def _inverse(matrix: Array) -> Array | None:
-    """Return the inverse of a positive matrix, None where it is not `WELL_CONDITIONED`."""
+    """Return the inverse of a positive matrix, None where it is not `MIN_INVERSE_CONDITION`."""
+    # By Cholesky's method; the product of the two traces below is no less than the condition number.
     root, failed = dpotrf(matrix)
     if failed:
         return None
@@ -126,13 +127,14 @@ def _inverse(matrix: Array) -> Array | None:
     inverse = upper + upper.T
     inverse.flat[:: len(inverse) + 1] /= 2
     with np.errstate(over="ignore"):  # an infinite trace is that of a ridge near the largest number
-        is_exact = not failed and np.trace(matrix) * np.trace(inverse) * WELL_CONDITIONED < 1
+        is_exact = not failed and np.trace(matrix) * np.trace(inverse) * MIN_INVERSE_CONDITION < 1
     return np.asarray(inverse) if is_exact else None
 
 
 def _by_eigenvectors(x: Array, second: Array, block: int, lam: float) -> Array:
     """Return the map where matrices are singular or nearly so."""
     values, vectors = np.linalg.eigh(second)
+    # Eigenvalues below are rounding errors of the largest, by the rule of numpy's matrix_rank.
     floor = values[-1] * len(values) * np.finfo(float).eps
     if lam > 0:
         return _solved_blocks((vectors / (np.maximum(values, 0) + lam)) @ vectors.T, block)
@@ -152,6 +154,7 @@ def _solved_blocks(R: Array, block: int) -> Array:
     """Return blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
     W = np.asarray((np.linalg.inv(_blocks(R, block)) @ R.reshape(-1, block, len(R))).reshape(R.shape), dtype=float)
     own = np.arange(len(R)).reshape(-1, block)
+    # The product is the unit matrix there up to rounding, and the predictor has no entries in these places.
     W[own[:, :, None], own[:, None, :]] = np.eye(block)
     return W
 

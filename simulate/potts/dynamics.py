@@ -75,6 +75,7 @@ def make_dynamics(
     options: dict[str, Any] = {"betas": betas, "start": start, "n_threads": n_threads}
     options["metropolis"] = method == "metropolis"
     if isinstance(model, SquareLatticePotts):
+        # The kernel of the lattice goes through even sites before odd ones, and so serves "colored" too.
         if method != "metropolis":
             return LatticeChains(model, n_chains, rng, **options)
         model = model.pair_model

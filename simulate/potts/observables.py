@@ -13,9 +13,9 @@ from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
 
 States = NDArray[np.integer[Any]]
 
-PROJECTIONS = 2  # a single projection may happen to be blind to the slowest change
-REFERENCES = 2  # states whose overlaps with the others are watched
-FALSE_ALARM = 1e-6  # probability of a false alarm of the test of color symmetry, over all sites and colors
+N_PROJECTIONS = 2  # a single projection may happen to be blind to the slowest change
+N_REFERENCES = 2  # states whose overlaps with the others are watched
+FALSE_ALARM_RATE = 1e-6  # probability of a false alarm of the test of color symmetry, over all sites and colors
 
 
 class Observables:
@@ -37,22 +37,24 @@ class Observables:
         self.symmetric = is_color_symmetric(model)
         self.n_colors = model.n_colors
         self.watched: tuple[tuple[int, int], ...] = ()  # (site, color)
-        self._random = rng.standard_normal((model.n_sites, model.n_colors, PROJECTIONS))
+        self._random = rng.standard_normal((model.n_sites, model.n_colors, N_PROJECTIONS))
         self._weights = self._random  # (L, C, projections), then those of the references
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the observables, in the order of `values`."""
         order = ("commonest color", "mean color") if self.symmetric else ()
-        pairs = (f"pair order {k + 1}" for k in range(self._weights.shape[2] - PROJECTIONS))
+        pairs = (f"pair order {k + 1}" for k in range(self._weights.shape[2] - N_PROJECTIONS))
         sites = (f"site {site} has color {color}" for site, color in self.watched)
-        return ("score", *(f"projection {k + 1}" for k in range(PROJECTIONS)), *pairs, *order, *sites)
+        return ("score", *(f"projection {k + 1}" for k in range(N_PROJECTIONS)), *pairs, *order, *sites)
 
     def begin(self, states: States) -> None:
         """Take the first of these states (n_chains, L) as references of the pair order."""
         shares = np.stack([(states == color).mean(axis=0) for color in range(self.n_colors)], axis=1)  # (L, C)
-        same = np.stack([state[:, None] == np.arange(self.n_colors) for state in states[:REFERENCES]], axis=2)
+        same = np.stack([state[:, None] == np.arange(self.n_colors) for state in states[:N_REFERENCES]], axis=2)
         centered = same - shares[:, :, None]
+        # The weights of a site have the mean zero under its present frequencies, so that y sees order and not
+        # frequencies.
         centered -= np.einsum("ia,iak->ik", shares, centered)[:, None, :]
         self._weights = np.concatenate([self._random, centered], axis=2)
 
@@ -66,7 +68,7 @@ class Observables:
         projections = np.zeros((n_chains, self._weights.shape[2]))
         histogram = np.zeros((n_chains, self.n_colors), dtype=np.int64)
         project(states, self._weights, projections, histogram)
-        made = [scores, *projections.T[:PROJECTIONS], *projections.T[PROJECTIONS:] ** 2 / n_sites]
+        made = [scores, *projections.T[:N_PROJECTIONS], *projections.T[N_PROJECTIONS:] ** 2 / n_sites]
         if self.symmetric:
             made += [histogram.max(axis=1) / n_sites, histogram @ np.arange(self.n_colors) / n_sites]
         return np.stack([*made, *((states[:, site] == color).astype(float) for site, color in self.watched)])
@@ -74,7 +76,7 @@ class Observables:
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """Return what is given neither by the model nor by the generator."""
         watched = np.array(self.watched, dtype=np.int64).reshape(-1, 2)
-        return {"references": self._weights[:, :, PROJECTIONS:].copy(), "watched": watched}
+        return {"references": self._weights[:, :, N_PROJECTIONS:].copy(), "watched": watched}
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Go back to the moment of `snapshot`."""
@@ -109,7 +111,7 @@ def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
     tails = _binomial_tails(shares, max(effective_size, 1.0), 1 / n_colors)
     site, color = (int(k) for k in np.unravel_index(tails.argmin(), tails.shape))
     bound = 2 * tails.size * tails[site, color]
-    if bound >= FALSE_ALARM:
+    if bound >= FALSE_ALARM_RATE:
         return ""
     return (
         f"color symmetry: color {color} has a share of {shares[site, color]:.4g} at site {site}, not 1/{n_colors} "
@@ -120,6 +122,7 @@ def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
 def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
     """Return the smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, also if no integer."""
     k = shares * size
+    # The incomplete beta function is a binomial tail, and takes numbers k that are no integers.
     above = np.where(k > 0, betainc(np.maximum(k, 1e-300), size - k + 1, chance), 1.0)
     below = np.where(k < size, betainc(np.maximum(size - k, 1e-300), k + 1, 1 - chance), 1.0)
     return np.asarray(np.minimum(above, below))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.potts.dynamics import Dynamics
 from simulate.potts.observables import Observables
-from simulate.potts.site_counts import BATCHES, SiteCounts, SlowSite
+from simulate.potts.site_counts import N_BATCHES, SiteCounts, SlowSite
 from simulate.potts.tempering import TemperedDynamics
 from theory.core.arrays import Array
 
@@ -35,7 +35,7 @@ class Watch:
 
     def count_anew(self, records: int) -> None:
         """Begin to count sites from zero, for so many records."""
-        self._sites.begin(records // BATCHES)
+        self._sites.begin(records // N_BATCHES)
 
     def record(self) -> Array:
         """Return the present values of all observables, (observables, n_chains), and counts the sites."""

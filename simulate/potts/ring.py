@@ -42,8 +42,10 @@ def sample_ring(
     states = np.empty((M, L), dtype=np.int16)
     states[:, 0] = rng.choice(len(logs), size=M, p=_shares(np.diagonal(back[L])))
     for i in range(1, L):
+        # One table for all pairs of first and previous color serves every sample.
         limits = np.cumsum(_shares(logs[:, None, :] + back[L - i]), axis=2)  # (previous color, first color, color)
         chosen = limits[states[:, i - 1], states[:, 0]]
+        # Without the last limit, which rounding may leave below one.
         states[:, i] = (rng.random(M)[:, None] >= chosen[:, :-1]).sum(axis=1)
     return states
 

@@ -25,13 +25,13 @@ from simulate.potts.tempering import TemperedDynamics
 
 Arrays = dict[str, NDArray[Any]]
 
-FIRST_ROUND = 256  # sweeps
-RECORDS = 1024  # number of records of a round; what changes faster than its 1024th part looks independent
-FROZEN_AFTER = 1024  # sweeps without any change, of any chain
-SAVE_EVERY = 30.0  # seconds between checkpoints
+FIRST_ROUND_SWEEPS = 256  # later rounds are twice, four times and so on as long
+ROUND_RECORDS = 1024  # what changes faster than its 1024th part looks independent
+FROZEN_AFTER_SWEEPS = 1024  # without any change, of any chain
+SECONDS_BETWEEN_SAVES = 30.0  # of checkpoints: what an interruption can cost
 BURN_IN, PILOT, SAMPLING = range(3)
-NAMES = ("burn-in", "pilot", "sampling")
-NUMBERS = ("stage", "sweeps", "burn_in", "stride", "thin", "done", "length")  # of a Run, kept in checkpoints
+STAGE_NAMES = ("burn-in", "pilot", "sampling")
+SAVED_NUMBERS = ("stage", "sweeps", "burn_in", "stride", "thin", "done", "length")  # of a Run, kept in checkpoints
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class Plan:
     @property
     def least_sweeps(self) -> int:
         """The number of sweeps of burn-in and first pilot, which are made in any case."""
-        return (FIRST_ROUND if self.burn_in is None else self.burn_in) + (0 if self.is_fixed else FIRST_ROUND)
+        return (FIRST_ROUND_SWEEPS if self.burn_in is None else self.burn_in) + (
+            0 if self.is_fixed else FIRST_ROUND_SWEEPS
+        )
 
 
 class Run:
@@ -93,7 +95,7 @@ class Run:
     def _may_go_on(self) -> bool:
         """Say whether a longer pilot is allowed, and is not useless because nothing has ever changed."""
         more = self.length if self.plan.burn_in is not None else 2 * self.length
-        frozen = self.length >= FROZEN_AFTER and not np.ptp(self.series[: self.done], axis=0).any()
+        frozen = self.length >= FROZEN_AFTER_SWEEPS and not np.ptp(self.series[: self.done], axis=0).any()
         return self.sweeps + more <= self.plan.max_sweeps and not frozen
 
     @property
@@ -123,16 +125,17 @@ class Run:
 
     def sampled_series(self) -> NDArray[np.float64]:
         """Return the observables of the samples, (n_each, observables, n_chains)."""
+        # Records of the pilot come first; of those behind it one in `every` belongs to a sample.
         every = self.thin // self.stride
         return self.series[len(self.series) - self.plan.n_each * every :][every - 1 :: every]
 
     def _burn_in(self) -> None:
-        wanted = FIRST_ROUND if self.plan.burn_in is None else self.plan.burn_in
+        wanted = FIRST_ROUND_SWEEPS if self.plan.burn_in is None else self.plan.burn_in
         unrecorded = wanted // 2 if self.plan.is_fixed else wanted
-        self._bar.stage(NAMES[BURN_IN], unrecorded, self.sweeps)
+        self._bar.stage(STAGE_NAMES[BURN_IN], unrecorded, self.sweeps)
         while self.sweeps < unrecorded:
             self._advance(min(unrecorded - self.sweeps, max(1, unrecorded // 100)))
-        self._begin_round(wanted - unrecorded if self.plan.is_fixed else FIRST_ROUND)
+        self._begin_round(wanted - unrecorded if self.plan.is_fixed else FIRST_ROUND_SWEEPS)
 
     def _begin_round(self, length: int) -> None:
         self.stage, self.length, self.done, self.burn_in = PILOT, length, 0, self.sweeps
@@ -170,7 +173,7 @@ class Run:
 
     def _record(self) -> None:
         """Run and records what is left of this stage."""
-        self._bar.stage(NAMES[self.stage], len(self.series) * self.stride, self.done * self.stride)
+        self._bar.stage(STAGE_NAMES[self.stage], len(self.series) * self.stride, self.done * self.stride)
         while self.done < len(self.series):
             self._advance(self.stride, record=True)
 
@@ -182,7 +185,7 @@ class Run:
             self.done += 1
             self._keep()
         self._bar.advance(sweeps)
-        if time.monotonic() - self._saved_at >= SAVE_EVERY:
+        if time.monotonic() - self._saved_at >= SECONDS_BETWEEN_SAVES:
             self._save()
 
     def _keep(self) -> None:
@@ -194,7 +197,7 @@ class Run:
 
     def _save(self) -> None:
         if self._checkpoint is not None:
-            numbers = np.array([getattr(self, name) for name in NUMBERS])
+            numbers = np.array([getattr(self, name) for name in SAVED_NUMBERS])
             snapshot = {f"dynamics.{name}": array for name, array in self.dynamics.snapshot().items()}
             snapshot |= {f"watch.{name}": array for name, array in self.watch.snapshot().items()}
             self._checkpoint.save({"numbers": numbers, "series": self.series, "kept": self.kept} | snapshot)
@@ -206,7 +209,7 @@ class Run:
         if saved is None:
             self._save()
             return
-        for name, number in zip(NUMBERS, saved["numbers"], strict=True):
+        for name, number in zip(SAVED_NUMBERS, saved["numbers"], strict=True):
             setattr(self, name, int(number))
         self.series, self.kept = saved["series"], saved["kept"]
         self.watch.restore(part(saved, "watch."))
@@ -214,6 +217,6 @@ class Run:
 
 
 def _stride(length: int, thin: int | None) -> int:
-    """Choose the sweeps between records, so that a round has about `RECORDS` and `thin` is a multiple of it."""
-    most = max(1, length // RECORDS)
+    """Choose the sweeps between records, so that a round has about `ROUND_RECORDS` and `thin` is a multiple of it."""
+    most = max(1, length // ROUND_RECORDS)
     return most if thin is None else max(k for k in range(1, most + 1) if thin % k == 0)

@@ -99,6 +99,7 @@ def sample(
     >>> chains.states.shape, chains.converged
     ((100, 16), True)
     """
+    # Before anything is run: a run of hours must not end for want of memory.
     checks.fits_in_memory(f"{n_samples} samples of {model.n_sites} sites", n_samples * model.n_sites / 4)
     if model.n_colors == 1:
         return _only_state(model, n_samples)
@@ -168,6 +169,7 @@ def _starts(model: Potts, start: States | None, n_chains: int, rng: np.random.Ge
         f"{n_chains} chains of {model.n_sites} sites", n_chains * model.n_sites * (3.0 + model.n_colors)
     )
     if start is None:
+        # The probe has a stream of its own: what it draws shifts no number of the chains.
         return separated_starts(model, n_chains, rng, stream(seed, "starts"))
     states = checks.colors("start", start, model.n_colors, model.n_sites)
     if states.shape not in ((model.n_sites,), (n_chains, model.n_sites)):
@@ -226,6 +228,8 @@ def chains_of(run: Run, observables: Observables, n_samples: int, check: bool, r
     states = run.kept.reshape(-1, run.kept.shape[2])[:n_samples]
     size = n_samples / run.thinned_variance()
     reason = "; ".join(filter(None, (reason, verdict(diagnoses), slow)))
+    # In a symmetric model all colors are equally frequent: chains that agree with each other may still show that they
+    # are not.
     if not reason and observables.symmetric:
         reason = color_symmetry(states, observables.n_colors, size)
     if check and reason:

@@ -16,10 +16,10 @@ from scipy.special import gammaincc
 from simulate.potts.kernels.records import count_sites
 from theory.core.arrays import Array
 
-BATCHES = 16  # batches of a round, each 6 or more autocorrelation times long where R-hat is below its limit
-FALSE_ALARM = 1e-5  # probability that any site or color of a model is called slow by chance
-KURTOSIS = 3.0  # excess kurtosis of a count, times its variance: visits to a rare color come in bursts
-MOST_NAMED = 4  # slow sites that are reported at once
+N_BATCHES = 16  # batches of a round, each 6 or more autocorrelation times long where R-hat is below its limit
+FALSE_ALARM_RATE = 1e-5  # probability that any site or color of a model is called slow by chance
+KURTOSIS_TIMES_VARIANCE = 3.0  # excess kurtosis of a count, times its variance: visits to a rare color come in bursts
+MAX_NAMED_SITES = 4  # slow sites that are reported at once
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,15 @@ class SiteCounts:
         tests = 2 * n_sites * max(1, n_colors - 1)  # the shares of all colors add up to one
         found: dict[int, SlowSite] = {}
         for ratio, chance in (self._among_chains(totals, time), self._among_batches(time)):
-            for site in np.flatnonzero(chance.min(axis=1) * tests < FALSE_ALARM).tolist():
-                color = int(np.argmax(np.where(chance[site] * tests < FALSE_ALARM, ratio[site], 0.0)))
+            for site in np.flatnonzero(chance.min(axis=1) * tests < FALSE_ALARM_RATE).tolist():
+                color = int(np.argmax(np.where(chance[site] * tests < FALSE_ALARM_RATE, ratio[site], 0.0)))
                 shares = totals[:, site, color] / self._records
                 lowest, highest = float(shares.min()), float(shares.max())
                 factor, probability = float(ratio[site, color]), max(1e-99, float(chance[site, color] * tests))
                 made = SlowSite(site, color, lowest, highest, factor, probability)
                 if site not in found or made.factor > found[site].factor:
                     found[site] = made
-        return tuple(sorted(found.values(), key=lambda slow: -slow.factor)[:MOST_NAMED])
+        return tuple(sorted(found.values(), key=lambda slow: -slow.factor)[:MAX_NAMED_SITES])
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """Return copies of all arrays that are needed to go on with the same counts."""
@@ -130,8 +130,9 @@ def _dispersion(squares: Array, mean: Array, size: float, groups: int) -> tuple[
     variance = mean * (1 - mean)
     if groups < 2:
         return np.zeros_like(mean), np.ones_like(mean)
+    # A color that never or always occurs has no variance, and nothing to be compared with.
     counted = np.where(variance > 0, variance * size, 1.0)
     freedom = groups - 1
     ratio = np.where(variance > 0, squares * size**2 / counted / freedom, 0.0)
-    effective = freedom / (1 + KURTOSIS / counted / 2)
+    effective = freedom / (1 + KURTOSIS_TIMES_VARIANCE / counted / 2)
     return ratio, gammaincc(effective / 2, ratio * effective / 2)

@@ -18,16 +18,14 @@ from theory.models import Potts, SquareLatticePotts
 
 States = NDArray[np.integer[Any]]
 
-ORDINARY = 4  # ordered starts, and as many random ones, with which a state is compared in the probe
+N_ORDINARY_STARTS = 4  # ordered starts, and as many random ones, with which a state is compared in the probe
 MAX_TRIED_STATES = 8  # most states that are tried; with the ordinary ones these are 16 chains, one block of the kernels
 COLD_BETA_RATIO = 64.0  # times beta: there the heat bath does nothing but improve the score of one site after the other
-QUENCH, PROBE = 8, 32  # sweeps
+QUENCH_SWEEPS, PROBE_SWEEPS = 8, 32
 SWEEPS_BETWEEN_RECORDS = 4  # sweeps between the records of the second half of the probe
 EQUAL_SITES_SHARE = 0.95  # share of equal sites of states that count as one
-HOLDING_MARGINS = (
-    0.1,
-    3.0,
-)  # a state holds if its own chain stays nearer to it by so much, and by so many deviations of others
+# A state holds if its own chain stays nearer to it by so much, and by so many standard deviations of the others.
+HOLDING_MARGINS = (0.1, 3.0)
 
 
 def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.random.Generator) -> States:
@@ -57,8 +55,8 @@ def separated_starts(model: Potts, n_chains: int, rng: np.random.Generator, prob
     tried = _candidates(model, states[slots], probe_rng)
     if len(tried) == 0:
         return states
-    ordered = slots[::-1][:ORDINARY][::-1]
-    probe = _Probe(model, tried, np.concatenate([states[ordered], states[1::2][:ORDINARY]]), probe_rng)
+    ordered = slots[::-1][:N_ORDINARY_STARTS][::-1]
+    probe = _Probe(model, tried, np.concatenate([states[ordered], states[1::2][:N_ORDINARY_STARTS]]), probe_rng)
     for slot, candidate in zip(slots.tolist(), probe.holding(), strict=False):
         place = np.flatnonzero(ordered == slot)
         if len(place) and not probe.is_as_good(candidate, int(place[0])):
@@ -73,9 +71,9 @@ class _Probe:
     def __init__(self, model: Potts, tried: States, ordinary: States, rng: np.random.Generator) -> None:
         self._n, self._beta = len(tried), model.beta
         chains = make_dynamics(model, len(tried) + len(ordinary), rng, start=np.concatenate([tried, ordinary]))
-        chains.run(PROBE // 2)
+        chains.run(PROBE_SWEEPS // 2)
         scores, near = [], []
-        for _ in range(PROBE // 2 // SWEEPS_BETWEEN_RECORDS):
+        for _ in range(PROBE_SWEEPS // 2 // SWEEPS_BETWEEN_RECORDS):
             chains.run(SWEEPS_BETWEEN_RECORDS)
             scores.append(chains.scores())
             near.append((chains.states[:, None, :] == tried).mean(axis=2))
@@ -130,7 +128,7 @@ def _improved(model: Potts, states: States, rng: np.random.Generator) -> States:
         chains = make_dynamics(model, len(states), rng, betas=np.array([COLD_BETA_RATIO * model.beta]), start=states)
     except ValueError:  # couplings so large that beta itself is as cold as single precision allows
         chains = make_dynamics(model, len(states), rng, start=states)
-    chains.run(QUENCH)
+    chains.run(QUENCH_SWEEPS)
     return np.asarray(chains.states)
 
 

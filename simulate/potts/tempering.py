@@ -19,11 +19,11 @@ from theory.core.ranges import Count
 from theory.core.results import SolverResult
 from theory.models import Potts
 
-LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
+MIN_SWAP_RATE, MAX_SWAP_RATE = 0.2, 0.9  # below, replicas hardly pass; above, temperatures are wasted
 TARGET_SWAP_RATE = 0.45  # swap rate between neighbors of a proposed ladder
 MAX_TEMPERATURES = 100
-MOST_SWEEPS = 10**8  # most sweeps of a trial run, which would take days
-MOST_TRIALS = 50  # so many trial runs bring rates into the range, or none will
+MAX_TRIAL_SWEEPS = 10**8  # which would take days
+MAX_TRIALS = 50  # so many trial runs bring rates into the range, or none will
 
 
 class TemperedDynamics:
@@ -63,6 +63,7 @@ class TemperedDynamics:
         )
         self._scores = self._replicas.scores()  # of every replica, kept when it is exchanged
         self._at = np.arange(n_chains * len(self.betas)).reshape(shape)  # [ladder, k]: the replica that has betas[k]
+        # A generator of its own, whose kind and state a snapshot can keep.
         self._rng = np.random.Generator(np.random.PCG64(int(rng.integers(2**63))))
         self._turn = 0
         self._tried, self._swapped = np.zeros((2, len(self.betas) - 1), dtype=np.int64)
@@ -127,13 +128,16 @@ class TemperedDynamics:
         self._set_betas()
 
     def _exchange(self) -> None:
+        # Pairs of one turn have no replica in common, so that all of them are exchanged at once.
         low = np.arange(self._turn, len(self.betas) - 1, 2)
         self._turn = 1 - self._turn
         scores = self.all_scores()
         gain = (self.betas[low] - self.betas[low + 1]) * (scores[:, low + 1] - scores[:, low])
+        # In logarithms no gain overflows, and 1 - u is never zero.
         swap = np.log1p(-self._rng.random(gain.shape)) < gain
         self._tried[low] += len(swap)
         self._swapped[low] += swap.sum(axis=0)
+        # Replicas exchange their betas and keep their states: two numbers move instead of 2 L.
         below, above = self._at[:, low], self._at[:, low + 1]
         self._at[:, low], self._at[:, low + 1] = np.where(swap, above, below), np.where(swap, below, above)
         self._set_betas()
@@ -177,17 +181,17 @@ def temper_ladder(
     Raises ValueError for bad arguments, and where more than 100 temperatures would be needed.
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
-    if n_sweeps > MOST_SWEEPS:
-        raise ValueError(f"n_sweeps must be at most {MOST_SWEEPS}, got {n_sweeps}")
+    if n_sweeps > MAX_TRIAL_SWEEPS:
+        raise ValueError(f"n_sweeps must be at most {MAX_TRIAL_SWEEPS}, got {n_sweeps}")
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
     for trial in range(1, rounds + 1):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)
         scores, rates = _trial(dynamics, n_sweeps)
         reason, tried = _out_of_range(rates), betas
-        if not reason or trial == MOST_TRIALS:
+        if not reason or trial == MAX_TRIALS:
             break
         betas = _evenly(betas, scores)
-    beyond = float(np.maximum(LOWEST_RATE - rates, rates - HIGHEST_RATE).max())
+    beyond = float(np.maximum(MIN_SWAP_RATE - rates, rates - MAX_SWAP_RATE).max())
     return Ladder(tried, rates, reason, residual=max(0.0, beyond), iterations=trial, converged=not reason)
 
 
@@ -210,6 +214,7 @@ def _checked_start(start: Any, model: Potts, n_chains: int) -> NDArray[np.intege
 
 def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
     """Return the mean scores and swap rates at each temperature, the first half of the sweeps left out."""
+    # Replicas begin at random states, whose exchanges say nothing of the rates in equilibrium.
     dynamics.run(n_sweeps // 2)
     tried, swapped = dynamics._tried.copy(), dynamics._swapped.copy()
     total = np.zeros(len(dynamics.betas))
@@ -222,6 +227,8 @@ def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
 
 def _evenly(betas: Array, scores: Array) -> Array:
     """Return new betas with the same ends, neighbors at the distance that gives the rate `TARGET_SWAP_RATE`."""
+    # For small steps sqrt(K) is proportional to the step in beta, so that it adds up along the ladder. Measured means
+    # may fall where scores hardly change; the floor keeps the length increasing there.
     steps = np.sqrt(np.maximum(np.diff(betas) * np.diff(scores), 1e-12))
     length = np.concatenate([[0.0], np.cumsum(steps)])
     count = 1 + max(1, math.ceil(length[-1] / (2 * erfcinv(TARGET_SWAP_RATE))))
@@ -229,19 +236,20 @@ def _evenly(betas: Array, scores: Array) -> Array:
         raise ValueError(
             f"hottest must be nearer to beta: the ladder needs {count} temperatures, more than {MAX_TEMPERATURES}"
         )
-    made = np.interp(np.linspace(0, length[-1], count), length, betas)
-    made[[0, -1]] = betas[[0, -1]]
-    return np.asarray(made)
+    spaced = np.interp(np.linspace(0, length[-1], count), length, betas)
+    # Interpolation may miss the ends by rounding, and the model's own beta has to be found exactly.
+    spaced[[0, -1]] = betas[[0, -1]]
+    return np.asarray(spaced)
 
 
 def _out_of_range(rates: Array) -> str:
-    bad = [f"pair {k}: {rate:.2f}" for k, rate in enumerate(rates) if not LOWEST_RATE <= rate <= HIGHEST_RATE]
-    return f"swap rates outside {LOWEST_RATE} to {HIGHEST_RATE}: {', '.join(bad)}" if bad else ""
+    bad = [f"pair {k}: {rate:.2f}" for k, rate in enumerate(rates) if not MIN_SWAP_RATE <= rate <= MAX_SWAP_RATE]
+    return f"swap rates outside {MIN_SWAP_RATE} to {MAX_SWAP_RATE}: {', '.join(bad)}" if bad else ""
 
 
 def swap_advice(rates: Sequence[float] | Array) -> str:
     """Return what a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
-    if np.size(rates) and np.min(rates) < LOWEST_RATE:
+    if np.size(rates) and np.min(rates) < MIN_SWAP_RATE:
         k = int(np.argmin(rates))
         return f"the swap rate of betas {k} and {k + 1} is {np.min(rates):.2g}: put a temperature between them"
     return "raise max_sweeps, or begin the ladder at a smaller beta"

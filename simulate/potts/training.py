@@ -34,7 +34,7 @@ class Training(Result):
     losses: Array
 
 
-MOST_STEPS = 10**7  # more would take days at any size
+MAX_STEPS = 10**7  # more would take days at any size
 OPTIMIZERS: dict[str, type[Adam] | type[SGD]] = {"adam": Adam, "sgd": SGD}
 
 
@@ -64,7 +64,7 @@ def train(
     """
     train_states = checked_samples("states", states, layer.n_colors, layer.n_sites)
     test = checked_samples("test_states", test_states, layer.n_colors, layer.n_sites)
-    wanted = set(recorded_steps(record, n_steps, MOST_STEPS))
+    wanted = set(recorded_steps(record, n_steps, MAX_STEPS))
     checks.fits_in_memory(f"a batch of {batch_size} sequences", 3.0 * batch_size * layer.n_sites * layer.n_colors)
     update = OPTIMIZERS[optimizer](learning_rate)
     gradient = _every_site if masks == "every" else _random_site
@@ -72,6 +72,7 @@ def train(
     objective, losses = _objective(test), []
     for step in range(n_steps + 1):
         if step in wanted:
+            # Recorded before the step, so that the start and the end are both among the records.
             losses.append(objective(*parameters)[0] / layer.n_sites)
         if step == n_steps:
             break

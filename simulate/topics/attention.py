@@ -12,7 +12,7 @@ from theory.core.arrays import Array
 from theory.core.results import Result
 from theory.models.topics import TopicModel
 
-LEAST_SCORE = -600.0  # a logit so far below the largest still has an exponential above zero
+MIN_LOGIT = -600.0  # a logit so far below the largest still has an exponential above zero
 REFERENCE_LENGTH = 100
 
 
@@ -49,7 +49,7 @@ def attention_by_class(model: TopicModel, layer: Layer, counts: ArrayLike) -> At
 def class_averages(model: TopicModel, layer: Layer, n: Array) -> AttentionByClass:
     """Measure attention as `attention_by_class`, for counts that were checked before."""
     logits = layer.logits[1:, 1:]
-    power = np.exp(np.maximum(logits - logits.max(axis=0), LEAST_SCORE))
+    power = np.exp(np.maximum(logits - logits.max(axis=0), MIN_LOGIT))
     lengths = n.sum(axis=1, keepdims=True)
     normalization = np.where(n > 0, n @ power, 1.0)
     attention = power * (n.T @ (n * lengths / normalization)) / REFERENCE_LENGTH

@@ -13,7 +13,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Within
 
-SUMS_TO_ONE = 1e-5
+SUM_TOLERANCE = 1e-5
 Reference = Annotated[float, Within(1e-100, 1e100)]
 
 
@@ -122,7 +122,7 @@ def _checked_attention(attention: Any, counts: Any, number: int) -> Array:
     if heads.ndim < 2 or heads.shape[-2:] != (n, n):
         raise ValueError(f"attention must have shape (..., {n}, {n}) at document {number}, got {heads.shape}")
     if not (abs(heads) <= 2).all() or not np.allclose(
-        np.einsum("k,...kq->...q", np.asarray(counts, dtype=float), heads), 1, atol=SUMS_TO_ONE
+        np.einsum("k,...kq->...q", np.asarray(counts, dtype=float), heads), 1, atol=SUM_TOLERANCE
     ):
         raise ValueError(f"attention [key, query] must have columns of sum 1, not so at document {number}")
     return np.asarray(heads.reshape(-1, n, n).mean(axis=0))

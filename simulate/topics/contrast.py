@@ -21,7 +21,7 @@ from theory.core.results import Result
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
 MIN_STANDARD_ERRORS = 2.0  # standard errors above zero, from which a mean may be divided by
-ROUNDING = 1e-12  # a spread below this share of the values counts as none
+SPREAD_ROUNDING = 1e-12  # a spread below this share of the values counts as none
 MAX_PERMUTATIONS = 10**7
 MAX_ENTRY = 1e100  # largest size of values and weights: sums of their squares are still numbers
 
@@ -176,7 +176,7 @@ def _contrast(sums: Array, times: Array, together: Flags, rng: np.random.Generat
         different=Estimate(different, _deletion_error(without_different), m),
         difference=Estimate(same - different, _deletion_error(without_same - without_different), m),
         null_mean=float(null.mean()),
-        null_sd=sd if sd > ROUNDING * scale else 0.0,
+        null_sd=sd if sd > SPREAD_ROUNDING * scale else 0.0,
         permutations=len(null),
         n_words=m,
         n_same=n_same,

@@ -9,7 +9,7 @@ from theory.core.arguments import checked
 from theory.core.ranges import Count
 from theory.models.topics import TopicModel
 
-MOST_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory
+MAX_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory
 CONCENTRATIONS = (1e-100, 1e100)  # outside of these limits sums of the draws overflow or vanish
 
 
@@ -50,8 +50,8 @@ def draw_documents(
     Those are a part of the time of few documents. Numbers that are out of range are refused here.
     """
     n = n_documents
-    if n * model.n_words > MOST_ENTRIES:
-        raise ValueError(f"n_documents times the words must be at most {MOST_ENTRIES}, got {n} times {model.n_words}")
+    if n * model.n_words > MAX_ENTRIES:
+        raise ValueError(f"n_documents times the words must be at most {MAX_ENTRIES}, got {n} times {model.n_words}")
     ends = length_range(length)
     # Beside the counts of words there are, while they are drawn, the shares of the topics, their order, and the tokens.
     needed = float(n) * (model.n_words + 3 * model.n_topics)

@@ -197,6 +197,7 @@ def gradient_of(layer: Layer | Weights, batch: Batch, loss: Loss) -> tuple[float
     by_attention = by_output @ layer.value
     by_score = attention * (by_attention - (attention * by_attention).sum(axis=1, keepdims=True))
     by_logits = queries.summed(by_score) / np.sqrt(len(layer.key))  # (D, tokens shown) with [key, query]
+    # Tokens that no query shows have no derivative.
     by_query = np.zeros_like(layer.query)
     by_query[:, queries.shown] = layer.key @ by_logits
     return value, Weights(
@@ -244,5 +245,6 @@ def _output_loss(f: Array, batch: Batch, loss: Loss) -> tuple[float, Array]:
         return -float(np.vdot(targets, log_p)), np.asarray(weight * np.exp(log_p) - targets)
     scale = 1 / f.shape[1] if loss == "squared_mean" else 1.0
     weighted = weight * f
+    # The square is multiplied out: targets are weighted means of unit vectors, each of which has the square 1.
     value = np.vdot(weighted, f) - 2 * np.vdot(targets, f) + weight.sum()
     return float(scale * value), 2 * scale * (weighted - targets)

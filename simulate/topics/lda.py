@@ -20,16 +20,16 @@ from theory.core.results import SolverResult
 CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 # Outside of these limits weights and log Gamma overflow or vanish.
 Prior = Annotated[float, Within(1e-100, 1e100, closed=(True, True))]
-MOST_SWEEPS = 10**9  # over all chains
+MAX_SWEEPS = 10**9  # over all chains
 # By default: one chain often stops with two topics mixed, and seldom do the best two of four mix the same ones.
-CHAINS = 4
-RECORDS = 8  # two in each quarter of a run: fewer say nothing of its change
+DEFAULT_CHAINS = 4
+MIN_RECORDS = 8  # two in each quarter of a run: fewer say nothing of its change
 MAX_RELATIVE_DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
 NONE, UNKNOWN = 0.0, 1.0  # what is reported for a single topic; and where a run or a single chain cannot tell
 # Largest distance between two states of one topic. On 144 planted corpora, of topics of disjoint and of common words,
 # those of two chains that had found all topics were at most .19 apart, by the scatter of the posterior; where one of
 # the chains had mixed topics, some topic was at least .29 away from its partner.
-SAME_TOPIC = 0.25
+MAX_TOPIC_DISTANCE = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +71,7 @@ def gibbs_lda(
     sweeps: Count = 300,
     document_prior: Prior = 0.1,
     word_prior: Prior = 0.01,
-    chains: Count = CHAINS,
+    chains: Count = DEFAULT_CHAINS,
     record_every: Count = 10,
     progress: str | None = None,
 ) -> LdaFit:
@@ -92,8 +92,8 @@ def gibbs_lda(
     counts = word_counts(documents)
     if counts.shape[0] < n_topics:
         raise ValueError(f"n_topics must be at most the number of documents, {counts.shape[0]}, got {n_topics}")
-    if sweeps * chains > MOST_SWEEPS:
-        raise ValueError(f"sweeps times chains must be at most {MOST_SWEEPS}, got {sweeps} times {chains}")
+    if sweeps * chains > MAX_SWEEPS:
+        raise ValueError(f"sweeps times chains must be at most {MAX_SWEEPS}, got {sweeps} times {chains}")
     # Counts of topics are integers of half a number's size. Of every chain the topics are kept as probabilities, and
     # the proportions of the present one and of the best.
     documents_of, words_of = (float(size) * n_topics for size in counts.shape)
@@ -198,7 +198,7 @@ def _drift(log_joint: Array, n_topics: int) -> float:
     quarter = log_joint.shape[1] // 4
     if n_topics == 1:
         return NONE
-    if log_joint.shape[1] < RECORDS:
+    if log_joint.shape[1] < MIN_RECORDS:
         return UNKNOWN
     last, before = log_joint[:, -quarter:].mean(axis=1), log_joint[:, -2 * quarter : -quarter].mean(axis=1)
     return float(np.max(abs(last - before) / np.maximum(abs(last), np.finfo(float).tiny)))
@@ -217,7 +217,7 @@ def _reason(drift: float, distances: Array, chains: int) -> str:
     if np.isnan(drift):
         reasons.append("the log joint probability is not a number (NaN) in some record")
     elif drift == UNKNOWN:
-        reasons.append(f"fewer than {RECORDS} records cannot tell whether the log joint probability still changes")
+        reasons.append(f"fewer than {MIN_RECORDS} records cannot tell whether the log joint probability still changes")
     elif not drift < MAX_RELATIVE_DRIFT:
         said = _apart(drift, MAX_RELATIVE_DRIFT)
         reasons.append(
@@ -225,11 +225,11 @@ def _reason(drift: float, distances: Array, chains: int) -> str:
         )
     if chains == 1 and len(distances) > 1:
         reasons.append("a single chain cannot tell topics from mixtures of topics")
-    elif not distances.max() < SAME_TOPIC:
-        unlike = int((distances >= SAME_TOPIC).sum())
+    elif not distances.max() < MAX_TOPIC_DISTANCE:
+        unlike = int((distances >= MAX_TOPIC_DISTANCE).sum())
         reasons.append(
             f"the two most probable of {chains} chains differ in {unlike} of {len(distances)} topics, one of which has "
-            f"a distance of {_apart(distances.max(), SAME_TOPIC)}, not below {SAME_TOPIC:g}"
+            f"a distance of {_apart(distances.max(), MAX_TOPIC_DISTANCE)}, not below {MAX_TOPIC_DISTANCE:g}"
         )
     return "; ".join(reasons)
 

@@ -11,7 +11,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.models.topics import Masking
 
-MOST_RANDOM = 2**31  # positions that show a random word, each listed by itself
+MAX_RANDOM_POSITIONS = 2**31  # positions that show a random word, each listed by itself
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,16 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
     """Draw masks as `mask_documents`, for counts that were checked before."""
     n_documents, n_words = counts.shape
     document, word, n = occurrences(counts)
+    # Positions of the same word are alike here, so that binomial numbers stand for draws of each of them.
     selected = rng.binomial(n, masking.selected)
     kept = rng.binomial(selected, masking.kept)
     hidden = selected - kept
     random = rng.binomial(hidden, _share(masking.randomized, 1 - masking.kept))
     masked = hidden - random
-    if random.sum() > MOST_RANDOM:
-        raise ValueError(f"documents must have at most {MOST_RANDOM} positions with a random word, got {random.sum()}")
+    if random.sum() > MAX_RANDOM_POSITIONS:
+        raise ValueError(
+            f"documents must have at most {MAX_RANDOM_POSITIONS} positions with a random word, got {random.sum()}"
+        )
     shown_at_random = 1 + rng.integers(n_words, size=random.sum())
 
     visible = np.zeros((n_documents, n_words + 1), dtype=np.int64)

@@ -10,7 +10,7 @@ from simulate.topics.layer import Batch, Keys
 from theory.core.arguments import checked
 from theory.models.topics import Masking, TopicModel
 
-MOST_ENTRIES = 20_000_000  # sets times queries times tokens
+MAX_ENTRIES = 20_000_000  # sets times queries times tokens
 
 
 def topic_sets(model: TopicModel) -> NDArray[np.float64]:
@@ -32,11 +32,11 @@ def population_batch(model: TopicModel, masking: Masking, keys: Keys = "all") ->
     """
     # The binomial coefficient itself may have millions of digits; from 25 topics on, either way, it is too large.
     few = min(model.topics_per_document, model.n_topics - model.topics_per_document) < 25
-    n_sets = comb(model.n_topics, model.topics_per_document) if few else MOST_ENTRIES
-    if n_sets * model.n_tokens**2 > MOST_ENTRIES:
+    n_sets = comb(model.n_topics, model.topics_per_document) if few else MAX_ENTRIES
+    if n_sets * model.n_tokens**2 > MAX_ENTRIES:
         raise ValueError(
             f"model has {n_sets if few else 'far too many'} topic sets with {model.n_tokens} queries: too many for "
-            f"exact gradients (at most {MOST_ENTRIES} numbers); train on sampled documents"
+            f"exact gradients (at most {MAX_ENTRIES} numbers); train on sampled documents"
         )
     words, D = topic_sets(model), model.n_tokens
     p = masking.selected

@@ -22,7 +22,7 @@ from figures.core.table import read_csv
 from simulate.core import Estimate, stream
 from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
 from simulate.topics.contrast import topic_contrast, topic_membership
-from simulate.topics.lda import CHAINS
+from simulate.topics.lda import DEFAULT_CHAINS
 from theory.models.topics import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=5, words_per_topic=8, topics_per_document=2)
@@ -96,7 +96,7 @@ def test_topics_that_two_samplings_do_not_agree_on_are_named(counts, analysis):
 
 def test_the_time_of_all_samplings_is_foretold():
     """A pass over a word and a topic takes 3 ns, and each of the four samplings makes all passes that are asked for."""
-    assert inspect.signature(gibbs_lda).parameters["chains"].default == CHAINS == 4
+    assert inspect.signature(gibbs_lda).parameters["chains"].default == DEFAULT_CHAINS == 4
     asked = {
         "stop_words": None,
         "min_documents": 1,

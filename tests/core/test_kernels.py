@@ -58,11 +58,11 @@ def test_files_that_are_imported_are_found_through_others():
     found = kernels.sources(ROOT / "simulate" / "potts" / "kernels" / "sweeps.py")
     inner = ROOT / "simulate" / "potts" / "kernels"
     assert set(found) == {
-        *(inner / name for name in ("sweeps.py", "eight.py", "compiled.py")),
+        *(inner / name for name in ("sweeps.py", "draws.py", "rows_of_eight.py", "compiled.py")),
         ROOT / "simulate" / "core" / "kernels.py",
         ROOT / "theory" / "core" / "kernels.py",
     }
-    assert found[inner / "eight.py"] == (inner / "eight.py").read_bytes()
+    assert found[inner / "rows_of_eight.py"] == (inner / "rows_of_eight.py").read_bytes()
 
 
 @pytest.fixture

@@ -236,7 +236,7 @@ def test_without_biases_fields_vanish(neurons):
 
 
 def test_a_root_that_cannot_be_verified_is_refused(monkeypatch):
-    monkeypatch.setattr("theory.feedforward.initialization.TOLERANCE", -1.0)
+    monkeypatch.setattr("theory.feedforward.initialization.RESIDUAL_TOLERANCE", -1.0)
     with pytest.raises(ConvergenceError, match="stationary fields of a binary network: unverified"):
         signal_fixed_point(network(0.9, 0.05, "tanh"))
     assert not signal_fixed_point(network(0.9, 0.05, "tanh"), check=False).converged

@@ -172,7 +172,7 @@ def test_bad_samples_are_refused():
 
 def test_both_teachers_and_their_inputs_have_their_variances_to_one_percent(monkeypatch):
     """The target's layers are r times those of the source and sqrt(1 - r^2) times new ones, of the same variance."""
-    monkeypatch.setattr(transfer_networks, "FOR_MEDIAN", 10)
+    monkeypatch.setattr(transfer_networks, "N_MEDIAN_INPUTS", 10)
     task = NetworkTransfer(n_inputs=400, width=420, layer_overlaps=(0.3, -0.8, 0.5), weight_variance=1.5)
     teachers = draw_teachers(task, stream(0, "variances"))
     for size, old, new, r in zip((400, 420), *(one.network.layers for one in teachers), (0.3, -0.8), strict=False):

@@ -96,7 +96,7 @@ def test_every_count_of_a_sample_is_that_of_the_sweeps_made(monkeypatch, n_sweep
 
     monkeypatch.setattr(stochastic_gibbs, "run", counted)
     for memory, doublings in ((1e9, 0), (-1e9, 2)):  # with the second one no chain is ever called mixed
-        monkeypatch.setattr(stochastic_gibbs, "MEMORY", memory)
+        monkeypatch.setattr(stochastic_gibbs, "MAX_REMEMBERED_SHARE", memory)
         made.clear()
         kept = []
         sample = sample_stochastic_weights(

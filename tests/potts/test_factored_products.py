@@ -40,7 +40,7 @@ def test_the_loss_and_its_gradient_are_those_of_one_hot_inputs(L, C, M, n_thread
 def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monkeypatch):
     states, weights, point = problem(6, 30, 1100)
     one, two = (FactoredObjective(states, weights, n)(*point) for n in (1, 2))
-    monkeypatch.setattr(factored_kernel, "ENTRIES", 1)  # sample by sample
+    monkeypatch.setattr(factored_kernel, "BLOCK_LOGITS", 1)  # sample by sample
     singly = FactoredObjective(states, weights)(*point)
     for a, b, c in zip(one, two, singly, strict=True):
         np.testing.assert_array_equal(a, b)

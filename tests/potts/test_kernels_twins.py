@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulate.potts.kernels import sweeps
+from simulate.potts.kernels import draws
 from tests.potts.models_to_sample import KINDS, METHODS, dynamics, model
 
 SPLITMIX64 = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
@@ -64,9 +64,9 @@ def test_scores_are_those_of_the_model(kind):
 
 def test_the_stream_is_splitmix64_mixed_once_more():
     seeds = [(1234567 + n * 0x9E3779B97F4A7C15) & MASK for n in range(1, 6)]
-    made = [int(sweeps._mixed(np.uint64(seed))) for seed in seeds]
+    made = [int(draws._mixed(np.uint64(seed))) for seed in seeds]
     assert made == SPLITMIX64  # the published first outputs for the seed 1234567
-    assert sweeps._uniform(np.uint64(5), np.uint64(2**63 + 9), np.uint64(1000)) == uniform((5, 2**63 + 9), 1000)
+    assert draws._uniform(np.uint64(5), np.uint64(2**63 + 9), np.uint64(1000)) == uniform((5, 2**63 + 9), 1000)
 
 
 def test_numbers_of_neighboring_places_and_keys_are_independent():
@@ -79,5 +79,5 @@ def test_numbers_of_neighboring_places_and_keys_are_independent():
 def test_exponential_is_that_of_numpy():
     x = np.concatenate([np.linspace(-87, 0, 20001), -np.logspace(-8, 0, 2000)]).astype(np.float32)[None]
     made = x.copy()
-    sweeps._exponentials(made, np.empty(x.shape[1], np.int32))
+    draws._exponentials(made, np.empty(x.shape[1], np.int32))
     np.testing.assert_allclose(made, np.exp(x.astype(float)), rtol=2e-7)

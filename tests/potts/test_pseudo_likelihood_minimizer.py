@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulate.potts.inference.descent import FIRST_STEP, SINGLE, Options, descend
+from simulate.potts.inference.descent import FIRST_STEP_SHARE, SINGLE_PRECISION_GRADIENT, Options, descend
 from simulate.potts.inference.minimize import fixed, minimize
 
 
@@ -66,10 +66,15 @@ def test_all_evaluations_are_counted(tol):
         objective, np.zeros(8), fixed(np.ones(8)), Options(l2=0.0, field_l2=0.0, tol=tol, max_iter=200, n_threads=1)
     )
     assert found.converged
-    assert (calls[np.float64] > 0) == (tol < SINGLE)
+    assert (calls[np.float64] > 0) == (tol < SINGLE_PRECISION_GRADIENT)
     assert found.evaluations == sum(calls.values())
     coarse = minimize(
-        inner, np.zeros(8, np.float32), fixed(np.ones(8)), tol=max(tol, SINGLE), max_iter=200, first_step=FIRST_STEP
+        inner,
+        np.zeros(8, np.float32),
+        fixed(np.ones(8)),
+        tol=max(tol, SINGLE_PRECISION_GRADIENT),
+        max_iter=200,
+        first_step=FIRST_STEP_SHARE,
     )
     start = coarse.point.astype(float)
     fine = minimize(inner, start, fixed(np.ones(8)), tol=tol, max_iter=200, reference=coarse.reference)

@@ -135,7 +135,7 @@ def test_burn_in_and_thin_are_taken_as_given():
     assert sample(TRIANGLE, 50, seed=10, thin=30).thin == 30
     pilot = sample(TRIANGLE, 80, seed=10, burn_in=5, n_chains=8)
     assert pilot.burn_in == 5
-    assert (pilot.sweeps - 5 - 10 * pilot.thin) % run.FIRST_ROUND == 0
+    assert (pilot.sweeps - 5 - 10 * pilot.thin) % run.FIRST_ROUND_SWEEPS == 0
 
 
 @pytest.mark.parametrize(("length", "thin", "stride"), [
@@ -145,8 +145,8 @@ def test_records_are_as_rare_as_a_round_and_the_samples_allow(length, thin, stri
     """At least 1024 in a long round, on which R-hat and the autocorrelation times rest, and one at each sample."""
     assert run._stride(length, thin) == stride
     assert thin % stride == 0
-    assert length // run._stride(length, None) >= min(length, run.RECORDS)
-    assert length // stride >= min(length, run.RECORDS)
+    assert length // run._stride(length, None) >= min(length, run.ROUND_RECORDS)
+    assert length // stride >= min(length, run.ROUND_RECORDS)
 
 
 @pytest.mark.parametrize(("n_samples", "plain", "tempered"), [
@@ -163,8 +163,8 @@ def test_a_pilot_after_a_given_burn_in_grows_until_it_is_mixed():
     pilot = chains.sweeps - 5 - 2 * chains.thin
     assert chains.converged
     assert chains.burn_in == 5
-    assert pilot > run.RECORDS
-    assert pilot / run.FIRST_ROUND == 2 ** round(np.log2(pilot / run.FIRST_ROUND))
+    assert pilot > run.ROUND_RECORDS
+    assert pilot / run.FIRST_ROUND_SWEEPS == 2 ** round(np.log2(pilot / run.FIRST_ROUND_SWEEPS))
 
 
 def test_too_few_sweeps_to_tell():
@@ -220,7 +220,7 @@ def test_the_level_of_a_broken_color_symmetry_is_the_union_bound():
 def test_false_alarms_of_the_color_symmetry(monkeypatch, n_colors, n_samples):
     """At most the promised share of correct samples; a normal law refused every third of 10 states of 300 colors."""
     rng, runs = stream(15, n_colors), 300
-    monkeypatch.setattr(observables, "FALSE_ALARM", 0.05)
+    monkeypatch.setattr(observables, "FALSE_ALARM_RATE", 0.05)
     alarms = sum(
         color_symmetry(rng.integers(n_colors, size=(n_samples, 3)), n_colors, n_samples) != "" for _ in range(runs)
     )

@@ -28,7 +28,7 @@ def killed_after(monkeypatch):
             k = next(count)
             if k == n:
                 raise Killed
-            monkeypatch.setattr(run, "SAVE_EVERY", 0.0 if k % 37 == 0 else 1e9)
+            monkeypatch.setattr(run, "SECONDS_BETWEEN_SAVES", 0.0 if k % 37 == 0 else 1e9)
             original(self, *args, **options)
 
         monkeypatch.setattr(run.Run, "_advance", advance)

@@ -9,7 +9,7 @@ from scipy.stats import binom, chi2
 from simulate.core import stream
 from simulate.potts import MixingError, make_dynamics, sample, sampling
 from simulate.potts import site_counts as sites
-from simulate.potts.observables import PROJECTIONS, Observables
+from simulate.potts.observables import N_PROJECTIONS, Observables
 from simulate.potts.site_counts import SiteCounts
 from theory.models import Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 
@@ -124,7 +124,7 @@ def counted(shares, stay, n_chains, n_records, rng):
         return (rng.random((n_chains, n_sites, 1)) > limits).sum(axis=2).astype(np.int16)
 
     counts, states = SiteCounts(n_chains, n_sites, shares.shape[1]), drawn()
-    counts.begin(n_records // sites.BATCHES)
+    counts.begin(n_records // sites.N_BATCHES)
     for _ in range(n_records):
         states = np.where(rng.random((n_chains, n_sites)) < stay, states, drawn())
         counts.add(states)
@@ -135,7 +135,7 @@ def counted(shares, stay, n_chains, n_records, rng):
 def test_sites_are_called_slow_by_chance_as_rarely_as_promised(monkeypatch, n_colors, concentration, n_chains):
     """Chains of known time (1 + r)/(2 (1 - r)), with colors of all frequencies, rare ones too."""
     rng, runs, level, r = stream(3, n_colors, n_chains), 40, 0.05, 0.5
-    monkeypatch.setattr(sites, "FALSE_ALARM", level)
+    monkeypatch.setattr(sites, "FALSE_ALARM_RATE", level)
     alarms = 0
     for _ in range(runs):
         shares = rng.dirichlet(np.full(n_colors, concentration), size=20)
@@ -185,4 +185,4 @@ def test_forms_of_pair_order_are_centered_in_the_state_and_in_the_reference():
     for form, r in zip(forms, states, strict=False):
         y = [sum((s[i] == r[i]) - p[s[i], i] - p[r[i], i] + np.sum(p[:, i] ** 2) for i in range(4)) for s in states]
         assert form == pytest.approx(np.square(y) / 4, abs=1e-12)
-    assert watched.values(states, np.zeros(20)).shape[0] == len(watched.names) == 1 + PROJECTIONS + 2 + 2
+    assert watched.values(states, np.zeros(20)).shape[0] == len(watched.names) == 1 + N_PROJECTIONS + 2 + 2

@@ -48,7 +48,7 @@ def relabeled(labels):
 
 
 def test_more_sequences_than_a_tile_for_any_number_of_threads(capsys, monkeypatch):
-    monkeypatch.setattr(weights, "ROWS", 512)
+    monkeypatch.setattr(weights, "PACKED_SEQUENCES", 512)
     states = families(0, 1300, 70, 5, 0.12).astype(np.int8)
     near = np.array([(states != row).sum(axis=1) <= 14 for row in states])
     for threads in (1, 2, 3):
@@ -101,7 +101,7 @@ def a_clock_that_ticks_with_each_comparison(monkeypatch, *, pairs_per_second, ti
 def test_the_time_that_is_predicted_grows_with_the_number_of_pairs(monkeypatch, M, n_threads):
     a_clock_that_ticks_with_each_comparison(monkeypatch, pairs_per_second=2e6, tick=1e-6)
     predicted = comparison_seconds(np.zeros((M, 20), np.uint8), n_threads=n_threads)
-    threads = n_threads if M > weights.PROBE else 1
+    threads = n_threads if M > weights.TIMED_SEQUENCES else 1
     assert predicted == pytest.approx(M * (M - 1) / 2 / 2e6 / threads, rel=1e-3)
 
 

@@ -184,7 +184,7 @@ def test_what_cannot_be_done_is_said():
 
 
 def test_too_many_parameters_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("simulate.potts.inference.uncertainty.ARRAYS", 1e12)
+    monkeypatch.setattr("simulate.potts.inference.uncertainty.PEAK_ARRAYS", 1e12)
     fit, states = fitted()
     with pytest.raises(MemoryError, match=r'standard errors of 32 parameters needs .*; method="by_site" needs less'):
         standard_errors(fit, states)

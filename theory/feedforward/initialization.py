@@ -14,7 +14,7 @@ from theory.models import BinaryNetwork
 from theory.models.feedforward import BinaryNeurons
 from theory.numerics import Solution
 
-TOLERANCE = 1e-12
+RESIDUAL_TOLERANCE = 1e-12  # of the stationary fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,8 +164,8 @@ def _scale(loss: float) -> float:
 
 
 def _verified(values: tuple[float, ...], residual: float, iterations: int, check: bool) -> SignalFixedPoint:
-    converged = residual <= TOLERANCE
+    converged = residual <= RESIDUAL_TOLERANCE
     what = "stationary fields of a binary network"
     advice = "change mean_variance or bias_variance, if only a little"
-    Solution.verified(values, residual, TOLERANCE, iterations, what=what, advice=advice, check=check)
+    Solution.verified(values, residual, RESIDUAL_TOLERANCE, iterations, what=what, advice=advice, check=check)
     return SignalFixedPoint(*values, residual=residual, iterations=iterations, converged=converged)

@@ -14,7 +14,7 @@ from theory.core.results import Result
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork
 
-MOST_LAYERS = 100_000
+MAX_LAYERS = 100_000  # each of which is listed
 Variance = Annotated[float, Within(0.0, 1e15, closed=(True, True))]
 
 
@@ -52,7 +52,7 @@ def propagate(
     >>> found.variances.round(6), found.correlations.round(6)
     (array([1.      , 0.571429, 0.398134]), array([0.5     , 0.611938, 0.729712]))
     """
-    count = int(checks.between("n_layers", n_layers, 1, MOST_LAYERS, closed=(True, True)))
+    count = int(checks.between("n_layers", n_layers, 1, MAX_LAYERS, closed=(True, True)))
     q, c = variance, correlation
     step = _sign_layer if network.neurons == "sign" else _tanh_layer
     variances, correlations = np.empty(count + 1), np.empty(count + 1)

@@ -21,7 +21,7 @@ from theory.numerics import ConvergenceError
 if TYPE_CHECKING:
     import pandas as pd
 
-TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
+OVERLAP_TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +151,7 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
     states = line.states(alpha)
     residual = max((one.residual for one in states), default=math.nan)
     beyond = alpha > line.limit and not alpha > line.perfect
-    if beyond or not residual <= TOLERANCE:
+    if beyond or not residual <= OVERLAP_TOLERANCE:
         advice = f"equations are solved up to alpha = {line.limit:.6g} here: take a smaller one, or more noise"
         if line.limit == 0 and isinstance(line.kernel, HermiteKernel):
             advice = (
@@ -159,7 +159,7 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
                 "take a smoother activation, or more noise"
             )
         what = f"Bayes-optimal narrow network at alpha = {alpha:g}"
-        raise ConvergenceError.of(what, alpha, residual, TOLERANCE, advice=advice)
+        raise ConvergenceError.of(what, alpha, residual, OVERLAP_TOLERANCE, advice=advice)
     return [_optimum(line, state, alpha) for state in states]
 
 
@@ -168,8 +168,12 @@ def _optimum(line: Line, state: State, alpha: float) -> NarrowOptimum:
     S = line.kernel.power if state.p == 0 else float(line.field(q, p)[0])
     gap = 0.0 if state.p == 0 else float(line.kernel.gap(q, p))
     if line.linear:
+        # Teacher and student are two independent samples of the posterior: the mean square of their difference is
+        # twice that of either from the posterior mean.
         bayes, gibbs = gap, 2 * gap
     else:
+        # Signs of two Gaussian fields differ with probability angle/pi. The arccosine of a correlation near 1 would
+        # lose half of the digits of that angle.
         bayes = math.atan2(math.sqrt(gap), math.sqrt(S)) / math.pi
         gibbs = 2 * math.asin(math.sqrt(gap / (2 * line.kernel.power))) / math.pi
     return NarrowOptimum(

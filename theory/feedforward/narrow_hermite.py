@@ -13,8 +13,8 @@ from theory.numerics import Solution
 from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule
 
 Function = Callable[[Array], Array]
-LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
-TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
+SERIES_LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
+COEFFICIENT_TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
 NEGLIGIBLE_POWER = 1e-13  # share of the power that rounding errors leave out
 
 
@@ -44,7 +44,7 @@ class HermiteKernel:
         if variance == 1.0:
             return self._own
         if self._last is None or self._last[0] != variance:
-            self._last = (variance, expand(self.activation, variance, LENGTHS[:-1]))
+            self._last = (variance, expand(self.activation, variance, SERIES_LENGTHS[:-1]))
         return self._last[1]
 
     def slope(self, q: Array, _p: Array) -> Array:
@@ -108,7 +108,7 @@ class Expansion:
     nodes: int
 
 
-def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...] = LENGTHS) -> Expansion:
+def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...] = SERIES_LENGTHS) -> Expansion:
     """Expand f(sqrt(A) z) in normalized Hermite polynomials of a standard normal z, to as many terms as it needs.
 
     ValueError where the function is not finite or grows too fast, ConvergenceError where n nodes and 2 n disagree.
@@ -118,8 +118,10 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
     def function(z: Array) -> Array:
         return activation_values(activation, width * z)
 
+    # Panels that end at kinks and jumps, where Gauss-Hermite nodes would converge like a power of their number.
     edges = normal_panels(function)
     for length in lengths:
+        # Near z = 0 the polynomial of degree l has the wavelength 2 pi/sqrt(l): a panel holds about one.
         fine = _refined(edges, 6.0 / math.sqrt(length))
         z, f, weights = _nodes(function, fine, 2 * ORDER)
         coefficients = _coefficients(z, f * weights, length)
@@ -134,7 +136,8 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
     scale = math.sqrt(square)
     residual = float(abs(coarse - coefficients).max()) / scale
     what, advice = "Hermite coefficients of an activation", "the activation varies too fast"
-    Solution.verified(coefficients, residual, TOLERANCE, len(z), what=what, advice=advice)
+    Solution.verified(coefficients, residual, COEFFICIENT_TOLERANCE, len(z), what=what, advice=advice)
+    # Even and odd functions have zeros here. They must be exact: whether q = 0 is ever unstable depends on one of them.
     coefficients = np.where(abs(coefficients) > 1e-14 * scale, coefficients, 0.0)
     growth = float(weights @ (f**2 * (z**2 - 1))) / (2 * variance)
     return Expansion(coefficients, mean, power, remainder, growth, residual, len(z))
@@ -155,6 +158,7 @@ def _nodes(function: Function, edges: Array, order: int) -> tuple[Array, Array, 
 def _coefficients(z: Array, weighted: Array, length: int) -> Array:
     """Return sum_i weighted_i h_l(z_i) for l < length, h_l the normalized Hermite polynomials."""
     found = np.empty(length)
+    # The normalized polynomials stay finite where those with integer coefficients overflow.
     before, now = np.zeros_like(z), np.ones_like(z)
     for order in range(length):
         found[order] = weighted @ now

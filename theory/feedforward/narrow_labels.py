@@ -14,6 +14,7 @@ from scipy.special import log_ndtr
 from theory.core.arrays import Array
 from theory.numerics import panelled_legendre
 
+# The normal density at 9.5 is 1e-20, below any rounding error of the sum.
 NODES, WEIGHTS = panelled_legendre(np.linspace(-9.5, 9.5, 20), 16)
 
 
@@ -57,6 +58,7 @@ class SignLabels:
         S, v = np.asarray(S)[..., None], np.asarray(v)[..., None]
         share = v / (S + v)
         u = np.sqrt(S / (S + v)) * NODES
+        # In logarithms: far on the left Phi(u) underflows and phi/Phi is large, while the product decays.
         log_phi, log_tail = -0.5 * u * u - 0.5 * math.log(2 * math.pi), log_ndtr(u)
         log_weight = log_tail - 0.5 * share * NODES**2
         ratio = np.exp(log_phi - log_tail)

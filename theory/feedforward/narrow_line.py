@@ -21,15 +21,15 @@ from theory.feedforward.narrow_kernels import CLOSED, Kernel
 from theory.feedforward.narrow_labels import LAWS, Labels
 from theory.models.feedforward.narrow import Activation
 
-LOWEST, HIGHEST = -23.0, 80.0  # of log q/(1 - q)
-HIGHEST_NOISELESS = 16.0  # where q is nearer to 1 the digits of gap/p are lost
-POINTS = 700
-KERNEL_ERROR = 1e-9  # relative; a function with kinks ends its line where q^L no longer vanishes
+MIN_LOGIT, MAX_LOGIT = -23.0, 80.0  # of log q/(1 - q)
+MAX_LOGIT_WITHOUT_NOISE = 16.0  # where q is nearer to 1 the digits of gap/p are lost
+N_GRID_POINTS = 700  # of x, 0.15 apart: a stable piece shorter than that could be missed
+KERNEL_TOLERANCE = 1e-9  # relative; a function with kinks ends its line where q^L no longer vanishes
 MIN_SLOPE = 1e-300  # least value of Sigma' that double precision holds with all its digits
 # The value that stands for the replicon where Sigma' ~ q^L is below MIN_SLOPE. The line begins at q = 1e-10, so that
 # the power L is 30 at least there, and the replicon 1 - L or less.
-UNDERFLOWN = -29.0
-ROUNDING = 1e-9  # of the replicon, whose sign is not trusted below it
+UNDERFLOWN_REPLICON = -29.0
+REPLICON_ROUNDING = 1e-9  # of the replicon, whose sign is not trusted below it
 
 
 def kernel_of(activation: Activation) -> Kernel:
@@ -99,7 +99,7 @@ class Line:
         # A series that begins with a high power of q underflows at small q.
         vanishes = slope < MIN_SLOPE
         relative = curvature / np.where(vanishes, 1.0, slope)
-        return np.where(vanishes, UNDERFLOWN, 1 - q * p * (slope * ratio + relative))
+        return np.where(vanishes, UNDERFLOWN_REPLICON, 1 - q * p * (slope * ratio + relative))
 
     def potential(self, state: State, alpha: float) -> float:
         """Return the free entropy per weight, (q + log(1 - q))/2 + alpha E log P; infinite at q = 1."""
@@ -119,7 +119,7 @@ class Line:
     @cached_property
     def _log_onset(self) -> float:
         """The logarithm of the onset, or of where the line begins, at q = 1e-10, if it begins with a stable piece."""
-        begins = bool(self.pieces) and self.pieces[0].low == LOWEST
+        begins = bool(self.pieces) and self.pieces[0].low == MIN_LOGIT
         return self.pieces[0].log_alpha[0] if begins and math.isfinite(self.onset) else math.log(self.onset)
 
     @cached_property
@@ -130,26 +130,27 @@ class Line:
     @property
     def top(self) -> float:
         """The largest x at which rounding errors are small."""
-        return HIGHEST_NOISELESS if self.noise == 0 and self.linear else HIGHEST
+        return MAX_LOGIT_WITHOUT_NOISE if self.noise == 0 and self.linear else MAX_LOGIT
 
     @cached_property
     def highest(self) -> float:
         """The x up to which the line is trusted."""
-        x = np.linspace(LOWEST, self.top, POINTS)
+        x = np.linspace(MIN_LOGIT, self.top, N_GRID_POINTS)
         q, p = expit(x), expit(-x)
         _, v = self.field(q, p)
         scale = np.minimum(v, p * self.kernel.slope(q, p))
-        wrong = np.flatnonzero(~(self.kernel.error(q, p) <= KERNEL_ERROR * scale))
+        wrong = np.flatnonzero(~(self.kernel.error(q, p) <= KERNEL_TOLERANCE * scale))
         return float(x[wrong[0] - 1]) if wrong.size and wrong[0] else self.top
 
     @cached_property
     def pieces(self) -> list[Piece]:
         """The stable pieces, from small to large q."""
-        x = np.linspace(LOWEST, self.highest, POINTS)
+        x = np.linspace(MIN_LOGIT, self.highest, N_GRID_POINTS)
         slopes = self.replicon(x)
-        rising = slopes > np.where(x < 0, 0.0, ROUNDING)
+        # Towards q = 1 alpha levels off where there is no noise, and the sign of its slope is that of rounding errors.
+        rising = slopes > np.where(x < 0, 0.0, REPLICON_ROUNDING)
         places = np.flatnonzero(np.diff(rising.astype(int)))
-        ends = [float(x[0]), *(self._turn(x[i], x[i + 1]) for i in places), float(x[-1])]
+        ends = [float(x[0]), *(self._extremum(x[i], x[i + 1]) for i in places), float(x[-1])]
         found = []
         for i, (low, high) in enumerate(pairwise(ends)):
             if rising[0] == (i % 2 == 0):
@@ -157,7 +158,7 @@ class Line:
                 found.append(Piece(low, high, (float(logs[0]), float(logs[1]))))
         return found
 
-    def _turn(self, a: float, b: float) -> float:
+    def _extremum(self, a: float, b: float) -> float:
         """Return the extremum of alpha between two neighbors, whose slopes differ in sign unless they are rounded."""
         if self.replicon(np.array(a)) * self.replicon(np.array(b)) >= 0:
             return float(b)
@@ -182,6 +183,7 @@ class Line:
 
         if wanted == piece.log_alpha[0]:
             return self._state(low, alpha, 1)
+        # On a stable piece alpha rises, so that the bracket holds one root and nothing else.
         x, run = brentq(beyond, low, high, xtol=1e-13, rtol=1e-15, full_output=True)
         return self._state(x, alpha, run.function_calls)
 

@@ -9,13 +9,13 @@ from scipy.optimize import brentq
 
 from theory.core.arguments import checked
 from theory.core.results import SolverResult
-from theory.feedforward.narrow_bayes import TOLERANCE
-from theory.feedforward.narrow_line import LOWEST, Line, Piece, State
+from theory.feedforward.narrow_bayes import OVERLAP_TOLERANCE
+from theory.feedforward.narrow_line import MIN_LOGIT, Line, Piece, State
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
 from theory.numerics import ConvergenceError, Solution
 
-MAX_ALPHA = 1e300
+MAX_ALPHA = 1e300  # up to which transitions are looked for: twice that is still a number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +63,7 @@ def specialization(
     specialized = [branch for branch in branches if branch.q_at_birth is not None]
     if not specialized or line.limit == 0:
         advice = "no specialized state was found, or not all: take more noise"
-        raise ConvergenceError.of("specialization", math.inf, math.inf, TOLERANCE, advice=advice)
+        raise ConvergenceError.of("specialization", math.inf, math.inf, OVERLAP_TOLERANCE, advice=advice)
     born = min(specialized, key=lambda branch: branch.low)
     jumps = _jumps(line, branches)
     continuous = math.isfinite(line.onset) and not any(jump.alpha < line.onset for jump in jumps)
@@ -113,7 +113,7 @@ def _branches(line: Line) -> list[_Branch]:
 
 def _branch(line: Line, piece: Piece) -> _Branch:
     low, high = (math.exp(min(log_alpha, math.log(MAX_ALPHA))) for log_alpha in piece.log_alpha)
-    if piece.low == LOWEST and math.isfinite(line.onset):  # the line begins at q = 1e-10, the branch at q = 0
+    if piece.low == MIN_LOGIT and math.isfinite(line.onset):  # the line begins at q = 1e-10, the branch at q = 0
         return _Branch(line.onset, high, 0.0, lambda alpha: line.state_on(piece, alpha))
     return _Branch(low, high, line.overlap(piece.low), lambda alpha: line.state_on(piece, alpha))
 
@@ -142,19 +142,22 @@ def _crossing(line: Line, lower: _Branch, upper: _Branch) -> _Jump | None:
     def gain(alpha: float) -> float:
         return line.potential(upper.at(alpha), alpha) - line.potential(lower.at(alpha), alpha)
 
+    # A little above the birth of a branch, where rounding cannot take its state away.
     inside = low * (1 + 1e-12)
     if upper.q_at_birth == 1.0:  # whose free entropy is infinite as soon as it exists
         return _Jump(low, 1.0, 0.0, 0)
     if gain(inside) >= 0:
         return None
     end = min(high * (1 - 1e-12), 2 * low)
+    # Branches may go on for ever: the bracket is doubled until the upper one has overtaken.
     while gain(end) < 0 and end < high * (1 - 1e-12) and end < MAX_ALPHA:
         end = min(high * (1 - 1e-12), 2 * end)
     if gain(end) < 0:
         return None
+    # Only the relative tolerance counts, since a transition may lie at any alpha.
     alpha, run = brentq(gain, inside, end, xtol=1e-300, rtol=1e-14, full_output=True)
     states = (lower.at(alpha), upper.at(alpha))
     residual = max(one.residual for one in states)
     advice = "take more noise, or a smoother activation"
-    Solution.verified(alpha, residual, TOLERANCE, run.function_calls, what="specialization", advice=advice)
+    Solution.verified(alpha, residual, OVERLAP_TOLERANCE, run.function_calls, what="specialization", advice=advice)
     return _Jump(float(alpha), states[1].q, residual, run.function_calls)

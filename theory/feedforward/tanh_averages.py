@@ -13,9 +13,9 @@ from scipy.special import ndtr
 
 from theory.core.arrays import Array
 
-STEP = 0.25
-WIDEST, SATURATED = 9.0, 20.0  # exp(-9^2/2) and 1 - tanh(20) are below 1e-17
-PEAK = 1 / math.sqrt(2 * math.pi)
+FIELD_STEP = 0.25  # in units of the field, or of the width of a narrow Gaussian
+MAX_DEVIATIONS, SATURATING_FIELD = 9.0, 20.0  # exp(-9^2/2) and 1 - tanh(20) are below 1e-17
+NORMAL_DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
 
 
 class OneField:
@@ -24,7 +24,7 @@ class OneField:
     def __init__(self, variance: float) -> None:
         self.variance = variance
         self._wide = variance > 1
-        self._x, self._weights = _gaussian(math.sqrt(variance), 1.0, SATURATED)
+        self._x, self._weights = _gaussian(math.sqrt(variance), 1.0, SATURATING_FIELD)
         self._t = np.tanh(self._x)
 
     def _mean(self, values: Array) -> float:
@@ -68,13 +68,13 @@ class TwoFields:
         common = math.sqrt(variance * (1 - decorrelation))
         scale = max(1.0, self._width)  # on which the averages over u vary
         self._wide = common > scale
-        self._a, self._weights = _gaussian(common, scale, SATURATED + WIDEST * self._width)
+        self._a, self._weights = _gaussian(common, scale, SATURATING_FIELD + MAX_DEVIATIONS * self._width)
         if self._width > 1:
-            x = np.arange(-SATURATED, SATURATED + STEP / 2, STEP)
+            x = np.arange(-SATURATING_FIELD, SATURATING_FIELD + FIELD_STEP / 2, FIELD_STEP)
             gap = (self._a[:, None] - x) / self._width
             sech2 = 1 - np.tanh(x) ** 2
-            self._mean_tanh = STEP * ndtr(gap) @ sech2 - 1
-            self._mean_sech2 = STEP * PEAK / self._width * np.exp(-(gap**2) / 2) @ sech2
+            self._mean_tanh = FIELD_STEP * ndtr(gap) @ sech2 - 1
+            self._mean_sech2 = FIELD_STEP * NORMAL_DENSITY_AT_ZERO / self._width * np.exp(-(gap**2) / 2) @ sech2
             return
         u, self._u_weights = _gaussian(self._width, 1.0, math.inf)
         self._h = self._a[:, None] + u
@@ -114,10 +114,10 @@ def _gaussian(width: float, scale: float, far: float) -> tuple[Array, Array]:
     """Return points and weights of N(0, width^2) for functions that vary on `scale` and are wanted up to `far`."""
     if width == 0:
         return np.zeros(1), np.ones(1)
-    step = STEP * min(1.0, scale / width)  # in units of the width
-    last = math.ceil(min(WIDEST, far / width) / step) if width > scale else math.ceil(WIDEST / step)
+    step = FIELD_STEP * min(1.0, scale / width)  # in units of the width
+    last = math.ceil(min(MAX_DEVIATIONS, far / width) / step) if width > scale else math.ceil(MAX_DEVIATIONS / step)
     z = step * np.arange(-last, last + 1)
-    return np.asarray(width * z), np.asarray(step * PEAK * np.exp(-(z**2) / 2))
+    return np.asarray(width * z), np.asarray(step * NORMAL_DENSITY_AT_ZERO * np.exp(-(z**2) / 2))
 
 
 def _rest(x: Array) -> Array:

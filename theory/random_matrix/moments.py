@@ -12,8 +12,8 @@ from theory.core.ranges import Several
 from theory.models import Spectrum
 from theory.numerics.extremes import within_range
 
-BUDGET = 2_000_000  # entries of temporaries
-ROUNDING = 1e-13  # of sums over coordinates, relative to their terms
+MAX_TEMPORARY_NUMBERS = 2_000_000  # 16 MB
+SUM_ROUNDING = 1e-13  # of sums over coordinates, relative to their terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def _shares(s: Array, kappa: Array) -> tuple[Array, Array]:
 
 @checked
 @within_range
-def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = BUDGET) -> RidgeMoments:
+def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = MAX_TEMPORARY_NUMBERS) -> RidgeMoments:
     """Compute the degrees of freedom and their complements at every ridge kappa (points,), kappa >= 0.
 
     `budget` bounds the number of entries of temporaries. Raises ValueError for a kappa that is negative or not finite.
@@ -93,7 +93,7 @@ def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = BUDGET) -> Rid
 class SpectrumMoments:
     """A function that does what `ridge_moments` does, at one set of ridges after another, which it does not check."""
 
-    def __init__(self, spectrum: Spectrum, budget: int = BUDGET) -> None:
+    def __init__(self, spectrum: Spectrum, budget: int = MAX_TEMPORARY_NUMBERS) -> None:
         seen = spectrum.eigenvalues > 0
         self.eigenvalues, self.weights, self.budget = spectrum.eigenvalues[seen], spectrum.weights[seen], budget
         self.entries = len(seen)  # of one ridge
@@ -152,7 +152,7 @@ def _positive_part(trace: Array, whole: Array) -> Array:
     A trace of a minor is the difference of that of the whole and of one coordinate's share, and may be so small beside
     them that rounding decides its sign.
     """
-    return np.where((trace < 0) & (trace > -ROUNDING * whole), 0.0, trace)
+    return np.where((trace < 0) & (trace > -SUM_ROUNDING * whole), 0.0, trace)
 
 
 class CoordinateDiagonal:

@@ -10,7 +10,7 @@ from theory.core.blocks import in_blocks
 from theory.models import Covariance, LargeCovariance, ResolventDiagonals, Spectrum
 from theory.random_matrix.moments import RidgeMoments, ridge_moments, shrinkage
 
-ENTRIES = 2_000_000  # numbers of a temporary array (points x modes)
+MAX_TEMPORARY_NUMBERS = 2_000_000  # 16 MB of a temporary array (points x modes)
 
 
 class Population(Protocol):
@@ -68,12 +68,12 @@ class SpectralPopulation:
 
     def errors(self, kappa: Array) -> Array:
         """Compute the errors of `population_errors`, (points, c)."""
-        pieces = in_blocks(kappa, len(self.spectrum.weights), ENTRIES)
+        pieces = in_blocks(kappa, len(self.spectrum.weights), MAX_TEMPORARY_NUMBERS)
         return np.concatenate([population_errors(self.spectrum, piece) for piece in pieces])
 
     def mean_errors(self, kappa: Array) -> Array:
         """Compute their means over the coordinates, (points,)."""
-        pieces = in_blocks(kappa, len(self.spectrum.weights), ENTRIES)
+        pieces = in_blocks(kappa, len(self.spectrum.weights), MAX_TEMPORARY_NUMBERS)
         means = [self.spectrum.coordinate_mean(population_errors(self.spectrum, piece)) for piece in pieces]
         return np.concatenate(means)
 

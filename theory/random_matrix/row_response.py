@@ -14,7 +14,7 @@ from theory.random_matrix.moments import RidgeMoments
 
 Numbers = NDArray[Any]  # real or complex
 
-ENTRIES = 2_000_000  # numbers of a temporary array (points x nodes)
+MAX_TEMPORARY_NUMBERS = 2_000_000  # 16 MB of a temporary array (points x nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,9 @@ def row_response(rows: RowScales, weight: Array, share: Array) -> RowResponse:
     """Average over the law `rows` at weights g and shares y (points,), both not negative, not both zero."""
     weight, share = np.broadcast_arrays(np.asarray(weight, float), np.asarray(share, float))
     points = np.stack([weight.ravel(), share.ravel()], axis=1)
-    columns = zip(*(_averages(rows, block) for block in in_blocks(points, len(rows.nodes), ENTRIES)), strict=True)
+    columns = zip(
+        *(_averages(rows, block) for block in in_blocks(points, len(rows.nodes), MAX_TEMPORARY_NUMBERS)), strict=True
+    )
     level, first, second, resting = (np.concatenate(column).reshape(weight.shape) for column in columns)
     return RowResponse(weight, share, level, first, second, resting)
 
@@ -85,7 +87,7 @@ def inverse_weights(rows: RowScales, delta: Numbers) -> tuple[Numbers, Numbers, 
         kept = 1 / (1 + delta)
         square = kept * kept
         return kept, square, square * kept
-    blocks = in_blocks(np.atleast_1d(delta), len(rows.nodes), ENTRIES)
+    blocks = in_blocks(np.atleast_1d(delta), len(rows.nodes), MAX_TEMPORARY_NUMBERS)
     columns = zip(*(_powers(rows, block) for block in blocks), strict=True)
     first, second, third = (np.concatenate(column).reshape(np.shape(delta)) for column in columns)
     return first, second, third

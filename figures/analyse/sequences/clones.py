@@ -10,7 +10,7 @@ from simulate.nets import Clone, clone
 from simulate.nets.clones import MAX_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
-from simulate.potts.inference.three_body import SEQUENCES_EACH, triplet_parameters
+from simulate.potts.inference.three_body import SEQUENCES_PER_PARAMETER, triplet_parameters
 from theory.core.arrays import Array
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _too_few(order: int, data: Sequences) -> str:
     L, C = data.n_sites, data.n_colors
     if order > L:
         return f"there are only {L} columns"
-    least = SEQUENCES_EACH * triplet_parameters(L, C, "full")
+    least = SEQUENCES_PER_PARAMETER * triplet_parameters(L, C, "full")
     return (
         f"to learn a table for every three of {L} sites with {C} letters takes at least {least} independent sequences, "
         f"and these count as {1 / float(np.sum(data.weights**2)):.0f}; fewer columns take fewer sequences"

@@ -13,7 +13,7 @@ from figures.analyse.needs import Needs, require_affordable
 from figures.analyse.reading.text import CorpusSize, corpus_size
 from figures.analyse.text.comparisons import DENSE_UP_TO
 from figures.analyse.text.plan import THRESHOLDS, default_topics
-from simulate.topics.lda import CHAINS
+from simulate.topics.lda import DEFAULT_CHAINS
 from simulate.topics.value_matrix import BLOCK_ENTRIES
 
 NUMBER = 8  # bytes
@@ -78,12 +78,12 @@ def needs_of(size: CorpusSize, options: argparse.Namespace) -> Needs:
     counts = ENTRY * size.entries
     topics = default_topics(size.documents / (2 if options.split else 1)) if options.topics is None else options.topics
     # The chains run one after the other; of each the topics are kept, and the proportions of two of them.
-    sampling = TOKEN * size.tokens + CHUNK + NUMBER * topics * (2.5 * size.documents + (CHAINS + 0.5) * words)
+    sampling = TOKEN * size.tokens + CHUNK + NUMBER * topics * (2.5 * size.documents + (DEFAULT_CHAINS + 0.5) * words)
     memory = LIBRARIES + counts + max(reading, COMPILED + max(sampling, fit.memory, FIGURES))
     vectors = 4 * words**3 / OPERATIONS if words <= DENSE_UP_TO else 2e-7 * words**2
     thresholds = len(THRESHOLDS if options.thresholds is None else options.thresholds)
     seconds = (
-        (START + DRAWING + size.n_bytes / READ + SAMPLED * size.tokens * topics * options.sweeps * CHAINS)
+        (START + DRAWING + size.n_bytes / READ + SAMPLED * size.tokens * topics * options.sweeps * DEFAULT_CHAINS)
         + fit.seconds
         + vectors
         + COMPARED / 2 * words**2 * thresholds / len(THRESHOLDS)

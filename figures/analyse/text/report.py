@@ -7,7 +7,7 @@ from figures.analyse.text.record import RANDOM, RULES, Comparison, TextAnalysis
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
-from simulate.topics.lda import CHAINS, SAME_TOPIC
+from simulate.topics.lda import DEFAULT_CHAINS, MAX_TOPIC_DISTANCE
 
 HEADER = [
     "measured by",
@@ -60,15 +60,15 @@ def summary(analysis: TextAnalysis) -> list[str]:
 
 def _agreement(analysis: TextAnalysis) -> str:
     """Say whether two samplings found the same topics, and which topics only one of them found."""
-    unlike = [str(k) for k, distance in enumerate(analysis.distances, start=1) if distance >= SAME_TOPIC]
+    unlike = [str(k) for k, distance in enumerate(analysis.distances, start=1) if distance >= MAX_TOPIC_DISTANCE]
     if not analysis.doubt:
         return (
-            f"The topics were sampled {CHAINS} times from different starts, and the two most probable samplings found "
-            f"the same ones (the largest distance is {max(analysis.distances):.2g}, where 1 is no common word)."
+            f"The topics were sampled {DEFAULT_CHAINS} times from different starts, and the two most probable samplings"
+            f" found the same ones (the largest distance is {max(analysis.distances):.2g}, where 1 is no common word)."
         )
     which = f" Topics that only one of the two found: {', '.join(unlike)}." if unlike else ""
     return (
-        f"Note: the topics may be mixtures of topics, or of several possible ones: of {CHAINS} samplings, "
+        f"Note: the topics may be mixtures of topics, or of several possible ones: of {DEFAULT_CHAINS} samplings, "
         f"{analysis.doubt}.{which} Another number of topics (--topics), more --sweeps or more text may help; the "
         "table uses these topics all the same."
     )

@@ -16,13 +16,13 @@ from theory.models.potts import centered
 # Added to frequencies before their logarithms are taken, since a color may never occur: then its probability P at the
 # optimum is -2 field_l2 h with h = log P near -10. The last of these suffices for a start where penalties are strong.
 PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the first in units of field_l2
-SINGLE = 1e-4  # relative gradient norm down to which single precision is used
-MIN_VARIANCE_SHARE = (
-    1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
-)
-PENALTY = Within(0.0, 1e30, closed=(True, False))  # beyond it gradients would overflow in single precision
-Penalty = Annotated[float, PENALTY]
-FIRST_STEP = 0.1  # share of the first step that the curvatures of single couplings allow: many of them act together
+SINGLE_PRECISION_GRADIENT = 1e-4  # relative gradient norm down to which single precision is used
+# Share of a color's variance that its predictions keep as a scale, however certain they become.
+MIN_VARIANCE_SHARE = 1e-3
+PENALTY_RANGE = Within(0.0, 1e30, closed=(True, False))  # beyond it gradients would overflow in single precision
+Penalty = Annotated[float, PENALTY_RANGE]
+# Share of the first step that the curvatures of single couplings allow: many of them act together.
+FIRST_STEP_SHARE = 0.1
 
 
 class Curvatures(ABC):
@@ -72,11 +72,11 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
         objective(np.float32),
         start.astype(np.float32, copy=False),
         scale,
-        tol=max(options.tol, SINGLE),
+        tol=max(options.tol, SINGLE_PRECISION_GRADIENT),
         max_iter=options.max_iter,
-        first_step=FIRST_STEP,
+        first_step=FIRST_STEP_SHARE,
     )
-    if (coarse.converged and options.tol >= SINGLE) or coarse.iterations == options.max_iter:
+    if (coarse.converged and options.tol >= SINGLE_PRECISION_GRADIENT) or coarse.iterations == options.max_iter:
         return coarse
     fine = minimize(
         objective(np.float64),

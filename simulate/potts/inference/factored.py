@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from simulate.potts.inference.descent import PENALTY
+from simulate.potts.inference.descent import PENALTY_RANGE
 from simulate.potts.inference.factored_fit import FactoredFit
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.factored_start import Start, balanced, factored_start
@@ -22,10 +22,10 @@ from theory.models.potts import centered
 __all__ = ["FactoredFit", "factored_attention"]
 
 MAX_RESTARTS = 10_000
-PRIOR = 0.01  # default penalty, in units of the loss of one sample
-HISTORY = 20  # pairs of differences that shape a step of L-BFGS
-ROUNDS = 3  # L-BFGS starts at most so often: its history and its units may grow stale where the minimum is flat
-FLOOR = 1e-3  # share of the largest curvature below which a coordinate's own does not count
+DEFAULT_PENALTY = 0.01  # default penalty, in units of the loss of one sample
+HISTORY_PAIRS = 20  # pairs of differences that shape a step of L-BFGS
+MAX_STARTS = 3  # L-BFGS starts at most so often: its history and its units may grow stale where the minimum is flat
+CURVATURE_FLOOR = 1e-3  # share of the largest curvature below which a coordinate's own does not count
 
 
 @checked
@@ -132,7 +132,7 @@ class _Problem:
         by_A = (v @ V**2) @ f.T + 2 * self.l2 * np.sum(V**2)
         by_V = v.T @ (A**2 @ v) + 2 * self.l2 * np.sum(A**2)
         by_h = len(V) * (v + 2 * self.field_l2)
-        floored = (each + FLOOR * each.max() + np.finfo(float).tiny for each in (by_A, by_V, by_h))
+        floored = (each + CURVATURE_FLOOR * each.max() + np.finfo(float).tiny for each in (by_A, by_V, by_h))
         return 1 / np.sqrt(self._flat(*floored))
 
     def packed(self, A: Array, V: Array, h: Array) -> Array:
@@ -166,7 +166,7 @@ def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> Fa
     x = problem.packed(*balanced(A, V), h)
     value, gradient = problem.of_vector(x)
     norm = float(np.linalg.norm(gradient))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_STARTS):
         if norm <= tol or runs_away or iterations >= max_iter:
             break
         y, made, message = _descended(problem, x, max_iter - iterations, tol)
@@ -204,7 +204,7 @@ def _descended(problem: _Problem, x: Array, max_iter: int, tol: float) -> tuple[
         if norm <= tol or (not problem.fields and _runs_away(*problem.unpacked(units * y)[:2])):
             raise StopIteration
 
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HISTORY, "ftol": 0.0, "gtol": 0.0}
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HISTORY_PAIRS, "ftol": 0.0, "gtol": 0.0}
     result = minimize(in_units, x / units, jac=True, method="L-BFGS-B", callback=stop, options=options)
     return units * result.x, int(result.nit), str(result.message)
 
@@ -237,7 +237,7 @@ def _runs_away(A: Array, V: Array) -> bool:
 
 def _penalty(name: str, given: float | None, data: Sequences) -> float:
     """Return the checked penalty `given`, or by default a share of what one sample weighs."""
-    return PRIOR * float(np.sum(data.weights**2)) if given is None else PENALTY.check(name, given)
+    return DEFAULT_PENALTY * float(np.sum(data.weights**2)) if given is None else PENALTY_RANGE.check(name, given)
 
 
 def _reason(runs_away: bool, converged: bool, exhausted: bool, message: str) -> str:

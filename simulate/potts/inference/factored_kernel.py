@@ -11,8 +11,8 @@ from simulate.core.threads import in_threads
 from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
-ENTRIES = 32768  # number of entries of the logits of a block of samples, so that they stay in the cache
-BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
+BLOCK_LOGITS = 32768  # number of entries of the logits of a block of samples, so that they stay in the cache
+MAX_BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
 MIN_BLOCK_SAMPLES = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
 
 
@@ -34,7 +34,7 @@ class FactoredObjective:
         np.fill_diagonal(transposed, 0.0)
         # Copies are made because the kernel would be compiled once more for a read-only array.
         arguments = transposed, np.array(V, order="C"), np.array(h.T, order="C")
-        parts = blocks(len(self.states), 1, most=max(MIN_BLOCK_SAMPLES, -(-len(self.states) // BLOCKS)))
+        parts = blocks(len(self.states), 1, most=max(MIN_BLOCK_SAMPLES, -(-len(self.states) // MAX_BLOCKS)))
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)
@@ -54,7 +54,7 @@ def _loss(
     products with V are those of matrices, exponentials are numpy's, which fill vector units, and the rest is compiled.
     """
     (C, L), loss, across = h.shape, 0.0, np.array(V.T, order="C")
-    for rows in blocks(len(states), C * L, most=ENTRIES):
+    for rows in blocks(len(states), C * L, most=BLOCK_LOGITS):
         s, w = states[rows], weights[rows]
         N = np.zeros((C, s.size))
         _attend(s, A, N)

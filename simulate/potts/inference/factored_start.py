@@ -11,7 +11,7 @@ from theory.core.arrays import Array
 
 Start = tuple[Array, Array, Array]
 
-SWEEPS = 100  # alternating projections; a start needs no more than two digits
+PROJECTION_SWEEPS = 100  # alternating projections; a start needs no more than two digits
 
 
 def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Generator) -> Start:
@@ -44,7 +44,7 @@ def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
     blocks = couplings.reshape(-1, couplings.shape[2] * couplings.shape[3])
     strength = np.einsum("ij,ij->i", blocks, blocks)
     V, A = blocks[int(strength.argmax())], np.zeros_like(strength)
-    for _ in range(SWEEPS if strength.max() > 0 else 0):
+    for _ in range(PROJECTION_SWEEPS if strength.max() > 0 else 0):
         A = blocks @ (V / (V @ V))
         V = (A / (A @ A)) @ blocks
     return A.reshape(couplings.shape[:2]), V.reshape(couplings.shape[2:])

@@ -16,7 +16,7 @@ from theory.core.results import Result
 from theory.models import DensePottsModel
 from theory.models.potts import zero_sum
 
-ARRAYS = 6  # arrays of (L C)^2 doubles that are held at the peak
+PEAK_ARRAYS = 6  # arrays of (L C)^2 doubles that are held at the peak
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +40,7 @@ def mean_field(states: Any, n_colors: int, pseudocount: Share = 0.5, weights: An
     """
     data = Sequences.of(states, n_colors, weights)
     L, C = data.n_sites, data.n_colors
-    checks.fits_in_memory(f"mean field of {L} sites and {C} colors", ARRAYS * float(L * C) ** 2)
+    checks.fits_in_memory(f"mean field of {L} sites and {C} colors", PEAK_ARRAYS * float(L * C) ** 2)
     f = (1 - pseudocount) * data.frequencies() + pseudocount / C
     inverse = _inverse(_covariance(data, f, pseudocount))
     couplings = np.zeros((L, L, C, C))

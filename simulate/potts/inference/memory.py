@@ -2,35 +2,39 @@
 
 import os
 
-from simulate.potts.inference.descent import SINGLE
-from simulate.potts.inference.minimize import HISTORY
-from simulate.potts.inference.objective import ROW
+from simulate.potts.inference.descent import SINGLE_PRECISION_GRADIENT
+from simulate.potts.inference.minimize import HISTORY_PAIRS
+from simulate.potts.inference.objective import ROW_NUMBERS
 from simulate.potts.inference.sequences import Sequences
 from theory.core import checks
 
 # All of these count arrays of (L C)^2 doubles. A vector of all couplings, each pair once, has half as many numbers.
 # While a symmetric fit evaluates there are its point, two gradients, the step, and the kept pairs but the oldest.
-VECTORS = 4
-STEPS = HISTORY - 1  # pairs, in single precision
+MINIMIZER_VECTORS = 4
+KEPT_STEPS = HISTORY_PAIRS - 1  # pairs, in single precision
 # The couplings of a fit, the copy that the model makes, and the point in single precision.
-MODEL = 2.25
-# Arrays of L C ROW doubles while the gradient of a group of sites is taken, and while such a group is fitted alone,
-# in single and in double precision.
-GRADIENT = 6
-GROUP, GROUP_DOUBLE = 9, 12
+MODEL_ARRAYS = 2.25
+# Arrays of L C ROW_NUMBERS doubles while the gradient of a group of sites is taken, and while such a group is fitted
+# alone, in single and in double precision.
+GRADIENT_ARRAYS = 6
+GROUP_ARRAYS, GROUP_ARRAYS_DOUBLE = 9, 12
 
 
-def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1, tol: float = SINGLE) -> float:
+def peak_bytes(
+    n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1, tol: float = SINGLE_PRECISION_GRADIENT
+) -> float:
     """Return the bytes that a pseudo-likelihood fit of L sites and C colors holds beside the sequences themselves.
 
     Tolerances below 1e-4, the default, are reached in double precision, which takes half as much memory again.
     """
     variables = float(n_sites) * n_colors
-    row, single = variables * max(ROW, n_colors) * n_threads, tol >= SINGLE
+    row, single = variables * max(ROW_NUMBERS, n_colors) * n_threads, tol >= SINGLE_PRECISION_GRADIENT
     if symmetric:
-        minimization = VECTORS / 4 + STEPS / 2 if single else VECTORS / 2 + STEPS / 2 + 1 / 4
-        return 8 * (max(minimization, MODEL) * variables**2 + GRADIENT * row)
-    return 8 * max(MODEL * variables**2, variables**2 + (GROUP if single else GROUP_DOUBLE) * row)
+        minimization = (
+            MINIMIZER_VECTORS / 4 + KEPT_STEPS / 2 if single else MINIMIZER_VECTORS / 2 + KEPT_STEPS / 2 + 1 / 4
+        )
+        return 8 * (max(minimization, MODEL_ARRAYS) * variables**2 + GRADIENT_ARRAYS * row)
+    return 8 * max(MODEL_ARRAYS * variables**2, variables**2 + (GROUP_ARRAYS if single else GROUP_ARRAYS_DOUBLE) * row)
 
 
 def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int, tol: float) -> None:

@@ -14,10 +14,10 @@ Pair = tuple[NDArray[np.float32], NDArray[np.float32], float]  # step, change of
 Function = Callable[[Vector], tuple[float, Vector]]  # x -> value, gradient
 Scale = Callable[[], Iterable[tuple[slice, Vector]]]  # the inverse of the Hessian's diagonal now, piece by piece
 
-HISTORY = 4  # pairs of differences that are kept, in single precision since they only shape the direction
-OVERSHOOT = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
-SHORTENINGS = 30  # most shortenings of a step, before the search gives up
-SMALLEST_GRADIENT = 1e-3  # least reference: independent sites start at the optimum, with a gradient of rounding
+HISTORY_PAIRS = 4  # pairs of differences that are kept, in single precision since they only shape the direction
+MAX_UPHILL_SHARE = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
+MAX_SHORTENINGS = 30  # most shortenings of a step, before the search gives up
+MIN_REFERENCE_GRADIENT = 1e-3  # least reference: independent sites start at the optimum, with a gradient of rounding
 CHUNK_NUMBERS = 2**15  # numbers that are worked on at a time, so that no copies of whole vectors are made
 
 
@@ -59,7 +59,7 @@ def minimize(
     """
     evaluations, reason = 1, "max_iter"
     value, gradient = function(x)
-    reference = reference or max(SMALLEST_GRADIENT, dot(gradient, gradient) ** 0.5)
+    reference = reference or max(MIN_REFERENCE_GRADIENT, dot(gradient, gradient) ** 0.5)
     history: list[Pair] = []
     for iteration in range(max_iter + 1):
         norm = dot(gradient, gradient) ** 0.5 / reference
@@ -70,7 +70,7 @@ def minimize(
         if not history:
             direction *= first_step
         del history[
-            : max(0, len(history) + 1 - HISTORY)
+            : max(0, len(history) + 1 - HISTORY_PAIRS)
         ]  # makes room for the pair of this step before memory is needed
         after, tried = _step(function, x, gradient, direction)
         evaluations += tried
@@ -107,11 +107,11 @@ def _step(
     """
     slope = dot(gradient, direction)
     x += direction
-    for tried in range(1, SHORTENINGS + 1):
+    for tried in range(1, MAX_SHORTENINGS + 1):
         after = function(x)
         with np.errstate(over="ignore", invalid="ignore"):  # a step much too long, which is shortened
             end = dot(after[1], direction)
-        if end <= OVERSHOOT * -slope and np.isfinite(after[0]):
+        if end <= MAX_UPHILL_SHARE * -slope and np.isfinite(after[0]):
             return after, tried
         del after
         shorter = max(0.1, slope / (slope - end)) if np.isfinite(end) else 0.1
@@ -119,7 +119,7 @@ def _step(
         direction *= shorter
         slope *= shorter
     x -= direction
-    return None, SHORTENINGS
+    return None, MAX_SHORTENINGS
 
 
 def _remember(history: list[Pair], step: Vector, change: Vector) -> None:

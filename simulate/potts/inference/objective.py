@@ -10,9 +10,9 @@ from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
-ROW = 128  # numbers in a row of a group's table: long enough for vector units, short enough for the cache
-BLOCK = 256  # samples whose logits are held at a time
-CHUNK = 2**13  # samples after which sums in single precision are added to those in double precision
+ROW_NUMBERS = 128  # numbers in a row of a group's table: long enough for vector units, short enough for the cache
+BLOCK_SAMPLES = 256  # samples whose logits are held at a time
+SINGLE_PRECISION_SAMPLES = 2**13  # samples after which sums in single precision are added to those in double precision
 
 
 class GroupLoss(NamedTuple):
@@ -25,8 +25,8 @@ class GroupLoss(NamedTuple):
 
 
 def site_groups(n_sites: int, n_colors: int) -> list[slice]:
-    """Return groups of neighboring sites whose rows have about `ROW` numbers."""
-    return list(blocks(n_sites, n_colors, most=ROW))
+    """Return groups of neighboring sites whose rows have about `ROW_NUMBERS` numbers."""
+    return list(blocks(n_sites, n_colors, most=ROW_NUMBERS))
 
 
 def group_loss(
@@ -51,11 +51,11 @@ def group_loss(
     rows = np.ascontiguousarray(table.reshape(L, C, G * C), dtype=dtype)
     field_row = fields.reshape(-1).astype(dtype)
     total, (field_gradient, squares, hits) = 0.0, np.zeros((3, G * C))
-    chunks = list(blocks(data.n_samples, 1, most=CHUNK))
+    chunks = list(blocks(data.n_samples, 1, most=SINGLE_PRECISION_SAMPLES))
     gradient = np.zeros(rows.shape, dtype if len(chunks) == 1 else float)
     for chunk in chunks:
         part = gradient if len(chunks) == 1 else np.zeros(rows.shape, dtype)
-        for within in blocks(chunk.stop - chunk.start, 1, most=BLOCK):
+        for within in blocks(chunk.stop - chunk.start, 1, most=BLOCK_SAMPLES):
             block = slice(chunk.start + within.start, chunk.start + within.stop)
             value, *sums = _block_loss(data, sites, block, rows, field_row, part)
             total += value

@@ -16,7 +16,7 @@ from theory.models import DensePottsModel
 from theory.models.potts import helmert
 from theory.models.potts.batches import blocks
 
-BLOCK = 512  # samples whose scores are held at a time
+BLOCK_SAMPLES = 512  # samples whose scores are held at a time
 
 Places = dict[int, NDArray[np.intp]]  # where the parameters (C - 1, d) of a site stand in a vector
 
@@ -52,7 +52,7 @@ def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple
     size = n_parameters(places)
     hessian, scatter = np.zeros((size, size)), np.zeros((size, size))
     mean, heavy = np.zeros(size), np.zeros(size)  # means of the gradients, weighted by w and by w^2
-    for rows in blocks(data.n_samples, 1, most=BLOCK):
+    for rows in blocks(data.n_samples, 1, most=BLOCK_SAMPLES):
         states, w = data.columns[:, rows].T, data.weights[rows]
         g = np.zeros((len(states), size))
         for site, place in places.items():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.kernels import logits
-from simulate.potts.inference.objective import BLOCK, site_groups
+from simulate.potts.inference.objective import BLOCK_SAMPLES, site_groups
 from theory.core.arrays import Array
 from theory.models import DensePottsModel
 from theory.models.potts.batches import blocks, checked_samples
@@ -25,7 +25,7 @@ def sequence_losses(model: DensePottsModel, states: Any) -> Array:
         J = model.beta * model.couplings[sites]  # (G, L, C, C)
         table = np.ascontiguousarray(J.transpose(1, 3, 0, 2), np.float32).reshape(*model.fields.shape, -1)
         fields = (model.beta * model.fields[sites]).astype(np.float32).ravel()
-        for rows in blocks(len(total), 1, most=BLOCK):
+        for rows in blocks(len(total), 1, most=BLOCK_SAMPLES):
             total[rows] += _of_group(np.ascontiguousarray(columns[:, rows]), sites, table, fields, model.n_colors)
     return total / model.n_sites
 

@@ -12,11 +12,10 @@ from theory.models.potts.batches import blocks
 Conditionals = Callable[[Any], Any]  # states (M, L) -> log P(s_i = a | rest) (M, L, C)
 
 WEAK_PENALTIES = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
-DIVERGING_GROWTH = (
-    0.7  # growth of log odds: log(20) = 3 and more where some are certain, some hundredths at a finite optimum
-)
+# Growth of log odds: log(20) = 3 and more where some are certain, some hundredths at a finite optimum.
+DIVERGING_GROWTH = 0.7
 WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # tolerance and limit of the fits with these penalties
-COLORS = 32  # numbers counted for each site when samples are taken in blocks: a bound for usual alphabets
+COUNTED_COLORS = 32  # numbers counted for each site when samples are taken in blocks: a bound for usual alphabets
 
 
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
@@ -57,7 +56,7 @@ def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
     they jump as far as rounding lets them.
     """
     growth = 0.0
-    for rows in blocks(len(states), states.shape[1] * COLORS):
+    for rows in blocks(len(states), states.shape[1] * COUNTED_COLORS):
         growth = max(growth, float((_log_odds(after, states[rows]) - _log_odds(before, states[rows])).max()))
     return growth
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.optimize import minimize
 
-from simulate.potts.inference.descent import PENALTY, independent_fields
+from simulate.potts.inference.descent import PENALTY_RANGE, independent_fields
 from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body_kernel import add_triplets, gather_triplets
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["full", "factored"]
 
-SEQUENCES_EACH = 10  # needed for each parameter of the triplets
+SEQUENCES_PER_PARAMETER = 10  # needed for each parameter of the triplets
 FIELD_SHARE = 0.01  # default penalty of the fields, in units of that of the couplings
-HISTORY = 20  # pairs of differences that shape a step of L-BFGS
+HISTORY_PAIRS = 20  # pairs of differences that shape a step of L-BFGS
 POWER_ITERATIONS = 50  # for the start of a factored fit, which needs no more than two digits
 
 
@@ -89,10 +89,10 @@ def three_body(
     data = Sequences.of(states, n_colors, weights)
     effective = 1 / float(np.sum(data.weights**2))
     chosen = supported_kind(data.n_sites, data.n_colors, effective, kind)
-    l2 = 1 / effective if l2 is None else PENALTY.check("l2", l2)
+    l2 = 1 / effective if l2 is None else PENALTY_RANGE.check("l2", l2)
     if l2 == 0:
         raise ValueError("l2 must be positive, got 0: colors that never occur together would have no finite couplings")
-    field_l2 = FIELD_SHARE / effective if field_l2 is None else PENALTY.check("field_l2", field_l2)
+    field_l2 = FIELD_SHARE / effective if field_l2 is None else PENALTY_RANGE.check("field_l2", field_l2)
     tensors = comb(data.n_sites, 3) if chosen == "full" else 1
     numbers = float(tensors) * data.n_colors**3 + (float(data.n_sites) * data.n_colors) ** 2
     checks.fits_in_memory(f"couplings of {data.n_sites} sites and {data.n_colors} colors", 8 * numbers)
@@ -120,14 +120,14 @@ def supported_kind(n_sites: int, n_colors: int, effective: float, kind: str) -> 
     needed = {}
     for each in ("full", "factored") if kind == "auto" else (kind,):
         count = triplet_parameters(n_sites, n_colors, each)
-        if SEQUENCES_EACH * count <= effective * (1 + 1e-9):  # 1/sum w^2 is rounded
+        if SEQUENCES_PER_PARAMETER * count <= effective * (1 + 1e-9):  # 1/sum w^2 is rounded
             return each
         needed[each] = count
     numbers = " and ".join(f"{count} (kind {each})" for each, count in needed.items())
-    least = SEQUENCES_EACH * min(needed.values())
+    least = SEQUENCES_PER_PARAMETER * min(needed.values())
     raise ValueError(
         f"states must be at least {least} effective sequences for interactions of three among {n_sites} sites with "
-        f"n_colors = {n_colors}, {SEQUENCES_EACH} for each of the {numbers} parameters of the triplets, got "
+        f"n_colors = {n_colors}, {SEQUENCES_PER_PARAMETER} for each of the {numbers} parameters of the triplets, got "
         f"{effective:.6g} (1/sum w^2 of the weights)"
     )
 
@@ -242,7 +242,7 @@ def _minimized(problem: _Problem, start: Array, tol: float, max_iter: int) -> Th
     if problem.kind == "full":
         independent[problem.n_pairs :] = 0
     reference = max(1e-6, float(np.linalg.norm(problem(independent)[1])))
-    options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": HISTORY, "ftol": 0.0}
+    options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": HISTORY_PAIRS, "ftol": 0.0}
     options["gtol"] = tol * reference / np.sqrt(start.size)  # L-BFGS looks at the largest component
     found = minimize(problem, start, jac=True, method="L-BFGS-B", options=options)
     value, gradient = problem(found.x)

@@ -16,8 +16,8 @@ from theory.core.arrays import Array
 from theory.core.results import Result
 from theory.models.potts import helmert
 
-ARRAYS = 5  # arrays of p^2 doubles for p parameters that are held at the peak
-ROUNDING = 1e-13  # least square of a pivot of the Hessian, relative to its diagonal
+PEAK_ARRAYS = 5  # arrays of p^2 doubles for p parameters that are held at the peak
+MIN_PIVOT_SHARE = 1e-13  # least square of a pivot of the Hessian, relative to its diagonal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +92,7 @@ def _covariance(fit: PseudoLikelihoodFit, data: Sequences, places: Places, advic
     """Return the covariance H^-1 K H^-1 of the parameters in `places`."""
     size = n_parameters(places)
     try:
-        checks.fits_in_memory(f"standard errors of {size} parameters", ARRAYS * float(size) ** 2)
+        checks.fits_in_memory(f"standard errors of {size} parameters", PEAK_ARRAYS * float(size) ** 2)
     except MemoryError as error:
         raise MemoryError(f"{error}; {advice}") from None
     hessian, scatter = statistics(fit.model, data, places)
@@ -110,7 +110,7 @@ def _factor(hessian: Array) -> tuple[Array, bool]:
         factor, lower = cho_factor(hessian)
     except np.linalg.LinAlgError:
         factor, lower = np.zeros((1, 1)), False
-    if factor.diagonal().min() ** 2 <= ROUNDING * hessian.diagonal().max():
+    if factor.diagonal().min() ** 2 <= MIN_PIVOT_SHARE * hessian.diagonal().max():
         raise ValueError("fit must have l2 > 0 here: its Hessian is singular, as no sample tells some couplings apart")
     return factor, lower
 

@@ -19,12 +19,12 @@ from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples
 
 Identity = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
-WORD = 64  # sites whose bits share a machine word
-MOST_COLORS = 1 << 15  # so that a color fits into 15 bit planes
-MOST_BLOCKS = 32  # blocks of equal work: enough to show progress, and more than there are threads
-SMALLEST_BLOCK = 100  # rows of a block on average, beside which the rest of a block's work is nothing
-ROWS = 4096  # sequences whose bits are packed at a time: their arrays stay in the cache
-PROBE = 4000  # sequences on which the time of a pair is measured
+WORD_SITES = 64  # sites whose bits share a machine word
+MAX_COLORS = 1 << 15  # so that a color fits into 15 bit planes
+MAX_BLOCKS = 32  # blocks of equal work: enough to show progress, and more than there are threads
+MIN_MEAN_BLOCK_ROWS = 100  # rows of a block on average, beside which the rest of a block's work is nothing
+PACKED_SEQUENCES = 4096  # sequences whose bits are packed at a time: their arrays stay in the cache
+TIMED_SEQUENCES = 4000  # sequences on which the time of a pair is measured
 MEASURED_SECONDS = 0.05  # of work, at least: a few ticks of the coarsest clocks of processors
 
 
@@ -78,7 +78,7 @@ def similarity(
     thread; the result does not depend on `n_threads`. `progress` labels a progress bar, which is not shown where it is
     None. ValueError for states that are not integers >= 0 of shape (M, L), and for an identity outside (0, 1].
     """
-    checked = checked_samples("states", states, MOST_COLORS)
+    checked = checked_samples("states", states, MAX_COLORS)
     limit = allowed_differences(checked.shape[1], identity)
     planes, M = _bit_planes(checked), len(checked)
     counts, parents, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
@@ -104,8 +104,8 @@ def allowed_differences(n_sites: int, identity: float) -> int:
 
 def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
     """Predict the seconds that `similarity` of these sequences (M, L) takes on idle cores, from a part of them."""
-    checked = checked_samples("states", states, MOST_COLORS)
-    probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
+    checked = checked_samples("states", states, MAX_COLORS)
+    probe = checked[np.linspace(0, len(checked) - 1, min(TIMED_SEQUENCES, len(checked))).astype(int)]
     similarity(probe[:2])  # compiles the kernel, whose time is not to be measured
     start, spent, runs = time.process_time(), 0.0, 0
     while spent < MEASURED_SECONDS:
@@ -120,18 +120,18 @@ def _bit_planes(states: States) -> NDArray[np.uint64]:
     """Return (words, bits, M): bit k of a word is one bit of the color of its site k; missing sites agree."""
     M, L = states.shape
     bits = max(3, int(states.max()).bit_length()) | 1  # the kernel takes 3, 5, 7, ...
-    planes = np.zeros((-(-L // WORD), bits, M), np.uint64)
-    for first in range(0, M, ROWS):
-        rows = states[first : first + ROWS]
+    planes = np.zeros((-(-L // WORD_SITES), bits, M), np.uint64)
+    for first in range(0, M, PACKED_SEQUENCES):
+        rows = states[first : first + PACKED_SEQUENCES]
         for bit in range(bits):
-            ones = np.zeros((len(rows), len(planes) * WORD), np.uint8)
+            ones = np.zeros((len(rows), len(planes) * WORD_SITES), np.uint8)
             ones[:, :L] = (rows >> bit) & 1
-            planes[:, bit, first : first + ROWS] = np.packbits(ones, axis=1).view(np.uint64).T
+            planes[:, bit, first : first + PACKED_SEQUENCES] = np.packbits(ones, axis=1).view(np.uint64).T
     return planes
 
 
 def _triangle(M: int) -> Iterator[tuple[int, int]]:
     """Yield rows of the triangle of pairs i < j in blocks with about as many pairs each."""
-    n = max(1, min(MOST_BLOCKS, M // SMALLEST_BLOCK))
+    n = max(1, min(MAX_BLOCKS, M // MIN_MEAN_BLOCK_ROWS))
     ends = np.unique((M * (1 - np.sqrt(1 - np.arange(n + 1) / n))).round().astype(int))
     return ((int(start), int(stop)) for start, stop in itertools.pairwise(ends))

@@ -45,6 +45,7 @@ class IndependentChains(ABC):
             f"{self.n_chains} chains of {self.n_sites} sites", 3.0 * self.n_chains * (self.n_sites + 1)
         )
         self.betas = _checked_betas(model.beta if betas is None else betas, self.n_chains)
+        # Drawn before a random start, the keys are the same with a start that is given.
         self._keys = rng.integers(2**64, size=(self.n_chains, 2), dtype=np.uint64)
         self._sweeps = 0
         self._accepted = np.zeros(self.n_chains, dtype=np.int64)
@@ -99,6 +100,7 @@ class IndependentChains(ABC):
         sweeps = checks.count("snapshot['sweeps']", snapshot["sweeps"], least=0)
         if keys.shape != self._keys.shape or accepted.shape != self._accepted.shape:
             raise ValueError(f"snapshot must be of {self.n_chains} chains, got keys of shape {keys.shape}")
+        # Everything has been checked here: a snapshot that is refused leaves the chains as they were.
         self._states, self.betas, self._keys, self._accepted = states, betas, keys, accepted
         self._sweeps = sweeps
 

@@ -18,7 +18,8 @@ Array = NDArray[Any]
 # At a larger beta exp(-beta) is far below the 2^-53 of a random number, and only overflow could change a draw.
 MAX_BETA = 150.0
 TO_UNIT = 2.0**-53
-FEWEST, BLOCK = 8, 64  # chains abreast: fewer do not fill vector units, and the states of more not the cache
+# Fewer chains abreast do not fill vector units, and the states of more do not fit into the cache.
+MIN_ABREAST_CHAINS, BLOCK_CHAINS = 8, 64
 
 
 @cached_njit()
@@ -41,6 +42,7 @@ def lattice_sweeps(
     for chain in range(first, last):
         beta = min(betas[chain], MAX_BETA)
         for m in range(4):
+            # The difference of two exponentials would lose its digits at a small beta.
             step[m] = np.exp(beta * m) * np.expm1(beta)
         s0, s1 = generators[chain]
         s = states[chain]
@@ -52,6 +54,7 @@ def lattice_sweeps(
                 upto_c = upto_b + step[int(c == a) + int(c == b)]
                 upto_d = upto_c + step[int(d == a) + int(d == b) + int(d == c)]
 
+                # xoroshiro128+, of which the upper 53 bits make a number: its lowest bits are the weak ones.
                 word = s0 + s1
                 s1 ^= s0
                 s0 = ((s0 << np.uint64(24)) | (s0 >> np.uint64(40))) ^ s1 ^ (s1 << np.uint64(16))
@@ -62,6 +65,7 @@ def lattice_sweeps(
                 drawn = b if u >= upto_a else a
                 drawn = c if u >= upto_b else drawn
                 drawn = d if u >= upto_c else drawn
+                # Rounding can bring u to the upper end of its range, hence the minimum.
                 s[at[0]] = min(int(u - upto_d), n_colors - 1) if u >= upto_d else drawn
         generators[chain, 0] = s0
         generators[chain, 1] = s1
@@ -84,8 +88,9 @@ def lattice_block_sweeps(
     Colors are floating-point numbers here, so that comparisons and what they select fill the same vector units.
     """
     order, n_sites = _order(rows, columns), rows * columns
-    for start in range(first, last, BLOCK):
-        size = min(BLOCK, last - start)
+    for start in range(first, last, BLOCK_CHAINS):
+        size = min(BLOCK_CHAINS, last - start)
+        # The colors of one site in all chains lie side by side, since the loops run over chains.
         s, step, drawn = np.empty((n_sites, size)), np.empty((4, size)), np.empty(size)
         words = np.empty((2, size), np.uint64)
         for k in range(size):
@@ -110,7 +115,7 @@ def lattice_block_sweeps(
 
 def fastest_sweeps(n_chains: int) -> Callable[..., None]:
     """Return the one of the two kernels that advances so many chains faster."""
-    return lattice_sweeps if n_chains < FEWEST else lattice_block_sweeps
+    return lattice_sweeps if n_chains < MIN_ABREAST_CHAINS else lattice_block_sweeps
 
 
 @cached_njit()
@@ -175,6 +180,7 @@ def lattice_scores(states: Array, rows: int, columns: int) -> Array:
     scores = np.empty(len(states))
     for chain in range(len(states)):
         s = states[chain]
+        # Every bond is counted from its upper or left end alone, and so once.
         equal = 0
         for row in range(rows):
             here = row * columns

@@ -41,6 +41,7 @@ def coloring(groups: Groups) -> list[Integers]:
     n_sites = len(groups.first) - 1
     ends = groups.others_first[groups.first]
     classes = np.full(n_sites, -1)
+    # A site with many neighbors leaves few classes open to itself; taken early it finds most of them still empty.
     for i in np.argsort(-np.diff(ends), kind="stable"):
         taken = set(classes[groups.others[ends[i] : ends[i + 1]]].tolist())
         classes[i] = next(color for color in range(n_sites) if color not in taken)
@@ -76,6 +77,7 @@ def _many_body(model: ManyBodyPottsModel) -> Groups:
                 first, table = table, table + len(rows[-1])
             height = 0 if shared else model.n_colors ** (each.order - 1)
             tables.append(first + height * np.arange(len(each.sites)))
+    # Entries were made interaction by interaction, and a sweep reads them site by site.
     order = np.argsort(np.concatenate(sites), kind="stable")
     flat = [row for part in others for row in part]
     return Groups(

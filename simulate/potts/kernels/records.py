@@ -18,6 +18,7 @@ def project(states: Any, weights: Any, projections: Any, histogram: Any) -> None
     n_projections = weights.shape[2]
     for c in range(len(states)):
         for i in range(states.shape[1]):
+            # One pass over the states serves both records.
             color = states[c, i]
             histogram[c, color] += 1
             for k in range(n_projections):

@@ -36,6 +36,7 @@ def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: A
             data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
             return builder.bitcast(builder.gep(data, [arguments[place]]), EIGHT.as_pointer())
 
+        # Rows begin at any number of the array, and so at any multiple of four bytes.
         rows = [builder.load(eight(2, k), align=4) for k in range(3, 7)]
         if factors != types.none:
             for k in range(4):
@@ -45,6 +46,7 @@ def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: A
                 wide = builder.shuffle_vector(wide, wide, ir.Constant(ir.VectorType(INDEX, 8), [0] * 8))
                 rows[k] = builder.fmul(wide, rows[k])
         a, b, c, d = rows
+        # In two pairs, neither of which waits for the other.
         total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
         target = eight(0, 1)
         builder.store(builder.fadd(builder.load(target, align=4), total), target, align=4)

@@ -25,13 +25,15 @@ Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas,
 
 MAX_LOGIT = 1e30  # bound on logits, far below the overflow of single precision at 3e38
 MIN_BLOCK_CHAINS = 16  # chains in a block: with fewer, loops over them would not fill vector units
-LANES = 8  # numbers in single precision of a vector unit
-CACHED = 2**17  # numbers that fit into the second cache
+NUMBERS_PER_VECTOR = 8  # in single precision, in a vector unit of 256 bits
+CACHED_NUMBERS = 2**17  # numbers that fit into the second cache
 
 
 class BlockChains(IndependentChains):
     """Chains that are handed to their kernel in blocks of about `block` chains, with logits of this `precision`."""
 
+    # In single precision couplings take half the memory, and a vector holds twice as many. A logit is then off by about
+    # 1e-7 of its terms, and as small a share of the draws may differ.
     block: int
     precision: type[np.floating[Any]] = np.float32
 
@@ -80,10 +82,9 @@ class BlockChains(IndependentChains):
         """
         count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // MIN_BLOCK_CHAINS)))
         size = -(-self.n_chains // count)
-        if (
-            size > MIN_BLOCK_CHAINS
-        ):  # whole vector units: at most seven chains more in each block, and so maybe fewer blocks
-            size += -size % LANES
+        # Whole vector units: at most seven chains more in each block, and so maybe fewer blocks.
+        if size > MIN_BLOCK_CHAINS:
+            size += -size % NUMBERS_PER_VECTOR
             count = -(-self.n_chains // size)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
         full[: self.n_chains] = values
@@ -128,11 +129,13 @@ class ProductChains(BlockChains):
         U = model.color_couplings
         self._check_size(float(abs(J).sum(axis=1).max() * abs(U).max() + abs(model.fields).max()))
         self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields
+        # Zeros fill U up to groups of four rows and eight columns, which are what `add_eight` adds.
         filled = np.pad(U, ((0, -len(U) % 4), (0, -len(U) % 8))).astype(np.float32)
         self._arrays = self._exact[0].astype(np.float32), filled, model.fields.astype(np.float32)
-        self.block = min(self.block, max(MIN_BLOCK_CHAINS, CACHED // (len(filled) * model.n_sites)))
+        self.block = min(self.block, max(MIN_BLOCK_CHAINS, CACHED_NUMBERS // (len(filled) * model.n_sites)))
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
+        # Summing all sites anew costs more than moving counts, unless vectors over many chains do it for few colors.
         abreast = self.n_colors <= self.few_colors and self.n_chains >= self.many_chains
         (few_color_sweeps if abreast else product_sweeps)(*self._arrays, *chains, start, stop, self.metropolis)
 
@@ -190,6 +193,7 @@ class LatticeChains(IndependentChains):
 
     def _run(self, n_sweeps: int) -> None:
         def work(part: slice) -> None:
+            # Each thread chooses by the number of its own chains; both kernels give the same bits.
             sweeps = fastest_sweeps(part.stop - part.start)
             sweeps(self._states, self._keys, self.betas, *self._sides, self.n_colors, n_sweeps, part.start, part.stop)
 

@@ -19,6 +19,7 @@ def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
             own, total = states[k, i], scores[k]
             for c in range(len(own)):
                 total[c] += h[i, own[c]]
+            # Pairs are counted once, and blocks J[i, j] with j < i lie behind each other in memory.
             for j in range(i):
                 block, other = J[i, j], states[k, j]
                 for c in range(len(own)):

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from simulate.potts.kernels.compiled import compiled
+from simulate.potts.kernels.draws import redraw
 from simulate.potts.kernels.rows_of_eight import add_eight
-
-GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-MIN_EXPONENT = np.float32(-87.0)  # exp of less underflows in single precision
 
 
 @compiled
@@ -35,8 +33,9 @@ def dense_sweeps(
                 z[:] = 0
                 _add_couplings(J[i], states[k], z)
                 _transpose(z, h[i], logits)
+                # Two numbers for each update: Metropolis needs one for the proposal and one for its acceptance.
                 place = np.uint64(2) * np.uint64(sweep * n_sites + i)
-                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+                redraw(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
 
 
 @compiled
@@ -54,16 +53,18 @@ def product_sweeps(
     counts, z = np.zeros((size, len(U), n_sites), np.float32), np.empty((size, U.shape[1]), np.float32)
     logits, old = np.empty((n_colors, size), np.float32), np.empty(size, np.int16)
     weights, bits, total = np.empty_like(logits), np.empty(size, np.int32), np.empty(size)
+    # A block makes all of its sweeps before the next one begins, so that its counts stay in the cache.
     for k in range(len(states)):
         for sweep in range(start, stop):
             _count(J, states[k], counts)
             for i in range(n_sites):
+                # Kept since the counts around other sites change only where a color did.
                 old[:] = states[k, i]
                 z[:] = 0
                 _add_products(U, counts, i, z)
                 _transpose(z, h[i], logits)
                 place = np.uint64(2) * np.uint64(sweep * n_sites + i)
-                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+                redraw(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
                 for c in range(size):
                     if states[k, i, c] != old[c]:
                         _move(J[i], counts[c, old[c]], counts[c, states[k, i, c]])
@@ -90,7 +91,7 @@ def few_color_sweeps(
                 for a in range(n_colors):
                     _add_fields(J[i], Y[a], h[i, a], logits[a])
                 place = np.uint64(2) * np.uint64(sweep * n_sites + i)
-                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+                redraw(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
                 _set_scores(U, states[k, i], Y, i)
 
 
@@ -110,8 +111,9 @@ def group_sweeps(
                 z[:] = 0
                 _add_groups(groups, i, states[k], z)
                 _transpose(z, h[i], logits)
+                # The numbers belong to the site and not to its turn: threads that share a class draw the same ones.
                 place = np.uint64(2) * np.uint64(sweep * n_sites + i)
-                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+                redraw(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
 
 
 @compiled
@@ -179,6 +181,7 @@ def _add_fields(J: Any, Y: Any, h: Any, z: Any) -> None:
         first, second, third, fourth = Y[j], Y[j + 1], Y[j + 2], Y[j + 3]
         for c in range(len(z)):
             z[c] += (p * first[c] + q * second[c]) + (r * third[c] + s * fourth[c])
+    # What the groups of four leave over.
     for j in range(len(J) - len(J) % 4, len(J)):
         p, first = J[j], Y[j]
         for c in range(len(z)):
@@ -205,95 +208,3 @@ def _transpose(z: Any, h: Any, logits: Any) -> None:
     for a in range(len(logits)):
         for c in range(len(z)):
             logits[a, c] = z[c, a] + h[a]
-
-
-@compiled
-def _update(
-    logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any, metropolis: bool, weights: Any,
-    bits: Any, total: Any,
-) -> None:  # fmt: skip
-    """Draw the next color of one site in every chain from its conditional law, weights exp(beta logits) (C, B)."""
-    if metropolis:
-        _propose(logits, betas, keys, place, colors, accepted)
-    else:
-        _exponents(logits, betas, weights)
-        _exponentials(weights, bits)
-        _draw(weights, total, keys, place, colors)
-
-
-@compiled
-def _exponents(logits: Any, betas: Any, weights: Any) -> None:
-    """Set weights[a, c] = beta_c (logits[a, c] - their maximum over a), and at least `MIN_EXPONENT`."""
-    top = logits[0].copy()
-    for a in range(1, len(logits)):
-        for c in range(len(betas)):
-            top[c] = max(top[c], logits[a, c])
-    for a in range(len(logits)):
-        for c in range(len(betas)):
-            weights[a, c] = max(np.float32(betas[c] * (logits[a, c] - top[c])), MIN_EXPONENT)
-
-
-@compiled
-def _exponentials(x: Any, bits: Any) -> None:
-    """Replace x <= 0 by exp(x), to a relative 1e-7, as 2^n times a polynomial on |r| <= ln(2)/2 (expf of Cephes)."""
-    powers = bits.view(np.float32)
-    for a in range(len(x)):
-        row = x[a]
-        for c in range(len(row)):
-            y = row[c]
-            n = np.floor(y * np.float32(1.44269504088896341) + np.float32(0.5))
-            r = (y - n * np.float32(0.693359375)) - n * np.float32(-2.12194440e-4)
-            p = np.float32(1.9875691500e-4) * r + np.float32(1.3981999507e-3)
-            p = ((p * r + np.float32(8.3334519073e-3)) * r + np.float32(4.1665795894e-2)) * r
-            p = (p + np.float32(1.6666665459e-1)) * r + np.float32(5.0000001201e-1)
-            row[c] = p * r * r + r + np.float32(1)
-            bits[c] = (np.int32(n) + np.int32(127)) << np.int32(23)
-        for c in range(len(row)):
-            row[c] *= powers[c]
-
-
-@compiled
-def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
-    """Replace the color of every chain by one drawn with these weights (C, B)."""
-    n_colors = len(weights)
-    total[:] = 0
-    for a in range(n_colors):
-        for c in range(len(colors)):
-            total[c] += weights[a, c]
-    for c in range(len(colors)):
-        total[c] *= _uniform(keys[c, 0], keys[c, 1], place)
-        colors[c] = 0
-    for a in range(n_colors - 1):
-        for c in range(len(colors)):
-            total[c] -= weights[a, c]
-            colors[c] += total[c] >= 0
-
-
-@compiled
-def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
-    """Propose another color, all equally likely, and accepts it with probability min(1, ratio of weights).
-
-    Of two colors either is proposed, since with the other one alone a free site would alternate for ever.
-    """
-    n_colors = len(logits)
-    for c in range(len(colors)):
-        old, u = colors[c], _uniform(keys[c, 0], keys[c, 1], place)
-        step = int(2 * u) if n_colors == 2 else 1 + int(u * (n_colors - 1))
-        new = (old + step) % n_colors
-        change = np.float64(betas[c]) * (np.float64(logits[new, c]) - np.float64(logits[old, c]))
-        if change >= 0 or _uniform(keys[c, 0], keys[c, 1], place + np.uint64(1)) < np.exp(change):
-            colors[c] = new
-            accepted[c] += n_colors == 2 or new != old
-
-
-@compiled
-def _uniform(key: Any, other: Any, place: Any) -> Any:
-    """Return number `place` in [0, 1) of a chain's stream, by splitmix64 mixed once more with a second key."""
-    return np.float64(_mixed(_mixed(key + place * GOLDEN) ^ other) >> np.uint64(11)) * 2.0**-53
-
-
-@compiled
-def _mixed(x: Any) -> Any:
-    x = (x ^ (x >> np.uint64(30))) * FIRST
-    x = (x ^ (x >> np.uint64(27))) * SECOND
-    return x ^ (x >> np.uint64(31))

@@ -45,11 +45,13 @@ def lda_sweeps(
             for i in range(starts[d], starts[d + 1]):
                 at_word = of_word[words[i]]
                 old = topics[i]
+                # The token itself is taken out first: its law is conditional on all the others.
                 mine[old] -= 1
                 at_word[old] -= 1
                 of_topic[old] -= 1
                 rate[old] = 1.0 / (of_topic[old] + total_prior)
                 here[old] = (mine[old] + document_prior) * rate[old]
+                # The products come first and by themselves: unlike their running sum they fill vector units.
                 for k in range(n_topics):
                     upto[k] = here[k] * (at_word[k] + word_prior)
                 total = 0.0
@@ -57,6 +59,7 @@ def lda_sweeps(
                     total += upto[k]
                     upto[k] = total
 
+                # xoroshiro128+, of which the upper 53 bits make a number: its lowest bits are the weak ones.
                 word = s0 + s1
                 s1 ^= s0
                 s0 = ((s0 << np.uint64(24)) | (s0 >> np.uint64(40))) ^ s1 ^ (s1 << np.uint64(16))

@@ -6,11 +6,11 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.random_matrix.row_response import inverse_weights
-from theory.random_matrix.spectral.classified_points import ROUNDING, Points, between
+from theory.random_matrix.spectral.classified_points import MIN_RELATIVE_WIDTH, Points, between
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 
-BISECTIONS = 6  # between two attempts at the double root
-ATTEMPTS = 12
+BISECTIONS_BETWEEN_ATTEMPTS = 6  # between two attempts at the double root
+MAX_DOUBLE_ROOT_ATTEMPTS = 12  # the 72 bisections between them reduce any interval to rounding
 DOUBLE_ROOT_TOLERANCE = 1e-9  # relative error of a double root, which rounding keeps from falling further
 
 Evaluate = Callable[[Array, ComplexArray], Points]
@@ -20,19 +20,21 @@ def boundaries(ensemble: Ensemble, evaluate: Evaluate, gap: Array, bulk: Points)
     """Find the edge between each point of `gap` (k,), outside the support, and the point of `bulk` beside it."""
     empty, full, h = gap.copy(), bulk.nu.copy(), bulk.h.copy()
     edge = np.full(len(empty), np.nan)
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_DOUBLE_ROOT_ATTEMPTS):
         active = np.flatnonzero(np.isnan(edge))
         if not len(active):
             break
+        # Bisection only brings Newton's method within reach: at an edge Im h vanishes like a square root, and is lost
+        # in rounding before the edge is found to all digits.
         _bisect(evaluate, empty, full, h, active)
         edge[active] = _double_roots(ensemble, empty[active], full[active], h[active].real)
-        closed = np.isnan(edge) & (abs(full - empty) <= ROUNDING * np.maximum(full, empty))
+        closed = np.isnan(edge) & (abs(full - empty) <= MIN_RELATIVE_WIDTH * np.maximum(full, empty))
         edge[closed] = (full[closed] + empty[closed]) / 2
     return np.where(np.isnan(edge), (full + empty) / 2, edge)
 
 
 def _bisect(evaluate: Evaluate, empty: Array, full: Array, h: ComplexArray, active: Indices) -> None:
-    for _ in range(BISECTIONS):
+    for _ in range(BISECTIONS_BETWEEN_ATTEMPTS):
         middle = between(np.minimum(empty[active], full[active]), np.maximum(empty[active], full[active]))
         found = evaluate(middle, h[active]).sorted()
         # A root that is not certified lies within rounding of the edge, and is left out.
@@ -58,11 +60,12 @@ def _double_roots(ensemble: Ensemble, empty: Array, full: Array, h: Array) -> Ar
         with np.errstate(all="ignore"):
             new = np.maximum(abs(by_h / h[here]), abs(by_nu / nu[here]))
         lost = ~(abs(nu[here] + by_nu - full[here]) <= reach[here]) | (one_by_one & (new > 0.1))
+        # Below the tolerance a step that is no shorter than the last one is rounding.
         ended = ~lost & ((new < 1e-15) | ((new < DOUBLE_ROOT_TOLERANCE) & (new >= error[here])))
         h[here], nu[here] = np.where(lost, h[here], h[here] + by_h), np.where(lost, nu[here], nu[here] + by_nu)
         error[here] = np.where(lost, np.inf, new)
         going[here] = ~lost & ~ended
-    slack = ROUNDING * nu
+    slack = MIN_RELATIVE_WIDTH * nu
     between_both = (nu >= np.minimum(empty, full) - slack) & (nu <= np.maximum(empty, full) + slack)
     return np.where((error < DOUBLE_ROOT_TOLERANCE) & between_both, nu, np.nan)
 
@@ -77,5 +80,7 @@ def _newton_step(ensemble: Ensemble, h: Array, nu: Array) -> tuple[Array, Array]
         g, slope, bend = inverse_weights(ensemble.rows, t1)
         P, P_h, P_nu = h - g, 1 - slope * t2, slope * c2
         P_hh, P_hnu = 2 * (slope * t3 - bend * t2**2), 2 * (bend * c2 * t2 - slope * c3)
+        # In h alone Newton's method would divide by P_h, which vanishes at the edge; with nu as a second unknown the
+        # determinant there is -P_nu P_hh, which does not.
         determinant = P_h * P_hnu - P_nu * P_hh
         return (P_nu * P_h - P_hnu * P) / determinant, (P_hh * P - P_h * P_h) / determinant

@@ -13,7 +13,13 @@ from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.law_variable import Eigenvalue, Variable
-from theory.random_matrix.spectral.quadrature import DENSITY_TOLERANCE, distance, gaps_of_spectrum, moved, shown_between
+from theory.random_matrix.spectral.quadrature import (
+    DENSITY_TOLERANCE,
+    density_change,
+    gaps_of_spectrum,
+    largest_change,
+    shown_between,
+)
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
 from theory.random_matrix.spectral.search import bulks
@@ -21,19 +27,19 @@ from theory.random_matrix.spectral.search import bulks
 if TYPE_CHECKING:
     from theory.core.arrays import Array
 
-TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
+MASS_AND_MEAN_TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
 MAX_ATOMS = 16  # atoms: a limit d -> infinity with more is a continuous measure
 ROUNDING_WIDTH = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
-MOST_NODES = 16384  # that a limit is refined to
-MOST_SEARCHED = 2048  # likewise where bulks have to be searched
-MANY_NODES = 1024  # beyond which it is given up where many of them still have a bulk of their own
-ATTEMPTS = 3  # at a search that missed a gap
-NARROW_BULK_WIDTH = (
-    3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
-)
+MAX_LIMIT_NODES = 16384  # that a limit is refined to
+MAX_SEARCHED_NODES = 2048  # likewise where bulks have to be searched
+MAX_NODES_WITH_OWN_BULKS = 1024  # beyond which it is given up where many of them still have a bulk of their own
+MAX_SEARCHES = 3  # each with the points, in gaps, at which the one before was found to have missed them
+# Relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy.
+NARROW_BULK_WIDTH = 3e-5
 # The largest alpha at which bulks that have to be searched are wide enough for the roots in them to be certified.
-MOST_SAMPLES, MOST_AT_UNLIKE_RIDGES = 1e10, 1e9
-FEWEST_SAMPLES = 1e-10  # the least alpha at which rows of different scale leave bulks whose mass rounding does not hide
+MAX_SAMPLE_RATIO, MAX_SAMPLE_RATIO_AT_UNLIKE_RIDGES = 1e10, 1e9
+# The least alpha at which rows of different scale leave bulks whose mass rounding does not hide.
+MIN_SAMPLE_RATIO = 1e-10
 
 
 Finer = Callable[[int], Ensemble | None]  # the ensemble on so many times the nodes
@@ -65,18 +71,20 @@ def _reduced(ensemble: Ensemble) -> tuple[Ensemble, bool]:
 
 
 def _exact_limit(ensemble: CommutingEnsemble, finer: Finer | None, alpha: float) -> tuple[CommutingEnsemble, Resolved]:
-    """Double the nodes of a limit until the law stands still; ValueError where more than MOST_NODES would be needed."""
+    """Double the nodes of a limit until the law stands still; ValueError where more than MAX_LIMIT_NODES are needed."""
     edges, times = exact_edges(ensemble), 2
     while (twice := finer(times) if finer else None) is not None:
         other, _ = _reduced(twice)
         assert isinstance(other, CommutingEnsemble)
         beside = exact_edges(other)
         # Densities that show the nodes are dear to resolve: first some of their points are compared.
-        if moved(ensemble, edges, other, beside) <= DENSITY_TOLERANCE:
+        if largest_change(ensemble, edges, other, beside) <= DENSITY_TOLERANCE:
             found = _exact(ensemble)
-            if (change := distance(found, other)) <= DENSITY_TOLERANCE:
+            if (change := density_change(found, other)) <= DENSITY_TOLERANCE:
                 return ensemble, replace(found, residual=max(found.residual, change))
-        if other.size > MOST_NODES or (other.size > MANY_NODES and len(beside.bulks) > other.size / 8):
+        if other.size > MAX_LIMIT_NODES or (
+            other.size > MAX_NODES_WITH_OWN_BULKS and len(beside.bulks) > other.size / 8
+        ):
             raise _quadrature_shows(alpha)
         ensemble, edges, times = other, beside, 2 * times
     atoms = ensemble.distinct
@@ -87,12 +95,12 @@ def _exact_limit(ensemble: CommutingEnsemble, finer: Finer | None, alpha: float)
 
 
 def _searched_limit(ensemble: Ensemble, finer: Finer | None) -> tuple[Ensemble, Resolved]:
-    """Do the same for bulks that have to be searched, as far as MOST_SEARCHED nodes."""
+    """Do the same for bulks that have to be searched, as far as MAX_SEARCHED_NODES nodes."""
     found, times = _searched(ensemble, True), 2
     while (twice := finer(times) if finer else None) is not None:
         other, _ = _reduced(twice)
-        if (change := distance(found, other)) <= DENSITY_TOLERANCE or other.size > MOST_SEARCHED:
-            if change > TOLERANCE:
+        if (change := density_change(found, other)) <= DENSITY_TOLERANCE or other.size > MAX_SEARCHED_NODES:
+            if change > MASS_AND_MEAN_TOLERANCE:
                 raise _quadrature_shows(ensemble.alpha)
             return ensemble, replace(found, residual=max(found.residual, change))
         ensemble, found, times = other, _searched(other, True), 2 * times
@@ -124,12 +132,12 @@ def _refuse_extreme_ratios(ensemble: Ensemble) -> None:
     With one offset for all, rows of their scales need no search from some alpha on.
     """
     one_offset, alpha = ensemble.common_offset is not None, ensemble.alpha
-    if one_offset and alpha < FEWEST_SAMPLES:
+    if one_offset and alpha < MIN_SAMPLE_RATIO:
         raise ValueError(
-            f"alpha must be at least {FEWEST_SAMPLES:g} for rows of different scale, got {alpha}: the bulks of fewer "
+            f"alpha must be at least {MIN_SAMPLE_RATIO:g} for rows of different scale, got {alpha}: the bulks of fewer "
             "samples hold less mass than rounding hides"
         )
-    most = MOST_SAMPLES if one_offset else MOST_AT_UNLIKE_RIDGES
+    most = MAX_SAMPLE_RATIO if one_offset else MAX_SAMPLE_RATIO_AT_UNLIKE_RIDGES
     if alpha > most:
         beyond = f", or at least {_enough_samples(ensemble.rows):.3g} for these row_scales" if one_offset else ""
         raise ValueError(
@@ -173,7 +181,7 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
 
 def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
     extra: Array = np.empty(0)
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_SEARCHES):
         spans = bulks(ensemble, extra)
         narrow = [span.interval.high - span.interval.low < ROUNDING_WIDTH * span.interval.high for span in spans]
         if is_quadrature and len(spans) > 1 and shown_between(ensemble, spans):
@@ -184,7 +192,7 @@ def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
             return _resolved(ensemble, spans, narrow)
         except GapFoundError as gap:
             extra = np.concatenate([extra, gap.points])
-    raise ConvergenceError.of("bulks of the law", extra, np.inf, TOLERANCE, advice=TOO_FAR)
+    raise ConvergenceError.of("bulks of the law", extra, np.inf, MASS_AND_MEAN_TOLERANCE, advice=TOO_FAR)
 
 
 def _resolved(ensemble: Ensemble, spans: list[Span], narrow: list[bool]) -> Resolved:
@@ -202,7 +210,9 @@ def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> Spectra
     mean = sum(bulk.integral(lambda nu: nu) for bulk in pieces) + float(atoms[:, 0] @ atoms[:, 1])
     mass = sum(bulk.mass for bulk in pieces) + float(atoms[:, 1].sum())
     residual = max(found.residual, abs(mass - 1), abs(mean / ensemble.mean - 1))
-    Solution.verified(pieces, residual, TOLERANCE, what=f"law of {ensemble!r}: total mass or mean", advice=TOO_FAR)
+    Solution.verified(
+        pieces, residual, MASS_AND_MEAN_TOLERANCE, what=f"law of {ensemble!r}: total mass or mean", advice=TOO_FAR
+    )
     edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in pieces]).reshape(-1, 2)
     return SpectralLaw(
         edges=variable.forward(edges),

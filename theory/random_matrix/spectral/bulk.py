@@ -16,11 +16,11 @@ from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Indices
 
 LOG_SCALE_RATIO = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate
-NODES = 16
-MOST_PIECES = 12  # halvings of a panel for the function that is integrated
-POINTS, WEIGHTS = legendre.leggauss(NODES)
+PANEL_NODES = 16  # Gauss-Legendre nodes of a panel, whose polynomial has degree 15
+MAX_HALVINGS = 12  # halvings of a panel for the function that is integrated
+POINTS, WEIGHTS = legendre.leggauss(PANEL_NODES)
 # From values at the nodes to coefficients of Legendre polynomials, by their orthogonality.
-TO_SERIES = (legendre.legvander(POINTS, NODES - 1) * WEIGHTS[:, None]) * (np.arange(NODES) + 0.5)
+TO_SERIES = (legendre.legvander(POINTS, PANEL_NODES - 1) * WEIGHTS[:, None]) * (np.arange(PANEL_NODES) + 0.5)
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Bulk:
     interval: Interval
     breaks: Array = field(repr=False)  # (p + 1,), ends of the panels, from 0 to pi
     under: Array = field(repr=False)  # (p + 1,), the bulk's mass at smaller nu than each of them, falling to 0
-    values: Array = field(repr=False)  # (p, NODES), density times -dnu/dphi at the nodes of every panel
-    roots: ComplexArray = field(repr=False)  # (p, NODES), h there
+    values: Array = field(repr=False)  # (p, PANEL_NODES), density times -dnu/dphi at the nodes of every panel
+    roots: ComplexArray = field(repr=False)  # (p, PANEL_NODES), h there
     narrow: bool = False  # a semicircle, for which h was not computed
 
     @property
@@ -79,12 +79,12 @@ class Bulk:
 
     @property
     def phi(self) -> Array:
-        """The angles of all nodes, (p NODES,), ascending."""
+        """The angles of all nodes, (p PANEL_NODES,), ascending."""
         return angles(self.breaks[:-1], self.breaks[1:]).ravel()
 
     @property
     def h(self) -> ComplexArray:
-        """The root h at all nodes, (p NODES,)."""
+        """The root h at all nodes, (p PANEL_NODES,)."""
         return self.roots.ravel()
 
     @cached_property
@@ -92,7 +92,7 @@ class Bulk:
         """Legendre coefficients of the values of each panel, and of the share of its mass left of a place."""
         series = self.values @ TO_SERIES
         rising = legendre.legint(series, lbnd=-1, axis=1)
-        return series, rising / np.maximum(rising @ np.ones(NODES + 1), np.finfo(float).tiny)[:, None]
+        return series, rising / np.maximum(rising @ np.ones(PANEL_NODES + 1), np.finfo(float).tiny)[:, None]
 
     def integral(self, function: Callable[[Array], Array]) -> float:
         """Integrate function(nu) times the density, on finer and finer pieces of a panel until its sum stands still."""
@@ -100,10 +100,10 @@ class Bulk:
         # The closed form of a panel's mass replaces the sum of its nodes, which differs by rounding where it can.
         scale = -np.diff(self.under) / np.maximum(2 * series[:, 0], np.finfo(float).tiny)
         total, active = np.full(len(width), np.inf), np.arange(len(width))
-        for pieces in 2 ** np.arange(MOST_PIECES):
+        for pieces in 2 ** np.arange(MAX_HALVINGS):
             x = (np.linspace(-1, 1, pieces + 1)[:-1, None] + (1 + POINTS) / pieces).ravel()
             phi = self.breaks[active, None] + width[active, None] * (1 + x) / 2
-            density = series[active] @ legendre.legvander(x, NODES - 1).T
+            density = series[active] @ legendre.legvander(x, PANEL_NODES - 1).T
             terms = density * function(self.interval.position(phi)) * np.tile(WEIGHTS / pieces, pieces)
             new = scale[active] * terms.sum(axis=1)
             moved, total[active] = abs(new - total[active]), new
@@ -126,13 +126,13 @@ class Bulk:
     def density(self, phi: Array) -> Array:
         """Compute the density of nu at the angles phi from the polynomials."""
         panel, x = self._panel(phi)
-        found = (legendre.legvander(x, NODES - 1) * self._series[0][panel]).sum(axis=1)
+        found = (legendre.legvander(x, PANEL_NODES - 1) * self._series[0][panel]).sum(axis=1)
         return np.asarray(np.maximum(found, 0) / self.interval.stretch(phi))
 
     def below(self, phi: Array) -> Array:
         """Compute the bulk's mass at angles above phi, that is at smaller nu."""
         panel, x = self._panel(phi)
-        share = (legendre.legvander(x, NODES) * self._series[1][panel]).sum(axis=1)
+        share = (legendre.legvander(x, PANEL_NODES) * self._series[1][panel]).sum(axis=1)
         return np.asarray(self.under[panel] + (self.under[panel + 1] - self.under[panel]) * share)
 
     def quantile(self, mass: Array) -> Array:
@@ -145,9 +145,9 @@ class Bulk:
         low, high = np.full(len(mass), -1.0), np.ones(len(mass))
         x = 2 * wanted - 1
         for _ in range(60):
-            excess = (legendre.legvander(x, NODES) * rising).sum(axis=1) - wanted
+            excess = (legendre.legvander(x, PANEL_NODES) * rising).sum(axis=1) - wanted
             low, high = np.where(excess > 0, low, x), np.where(excess > 0, x, high)
-            steepness = (legendre.legvander(x, NODES - 1) * slope).sum(axis=1)
+            steepness = (legendre.legvander(x, PANEL_NODES - 1) * slope).sum(axis=1)
             new = x - excess / np.where(steepness > 0, steepness, np.inf)
             new = np.where((new >= low) & (new <= high) & (steepness > 0), new, (low + high) / 2)
             moved, x = abs(new - x), new
@@ -158,7 +158,7 @@ class Bulk:
 
 
 def angles(left: Array, right: Array) -> Array:
-    """Return the nodes of panels from `left` to `right` (p,), (p, NODES)."""
+    """Return the nodes of panels from `left` to `right` (p,), (p, PANEL_NODES)."""
     return np.asarray((left + right)[:, None] / 2 + (right - left)[:, None] / 2 * POINTS)
 
 

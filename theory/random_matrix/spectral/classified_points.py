@@ -7,7 +7,7 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Indices, Mask
 
-ROUNDING = 8 * float(np.finfo(float).eps)  # relative width of an interval that is not bisected
+MIN_RELATIVE_WIDTH = 8 * float(np.finfo(float).eps)  # relative width of an interval that is not bisected
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,4 +38,5 @@ def between(low: Array, high: Array) -> Array:
     """Return the middle of intervals, in log nu where they span more than a factor of two."""
     middle = (low + high) / 2
     wide = high > 2 * low
+    # A lower end near zero counts as a millionth of the upper one, since its own logarithm could be infinite.
     return np.where(wide, np.sqrt(np.maximum(low, 1e-6 * high) * high), middle)

@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from theory.core.arrays import Array
 from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
-from theory.random_matrix.spectral.real_branch import TOLERANCE, BranchPoint, ExtremeEdge, RealBranch, Side
+from theory.random_matrix.spectral.real_branch import EDGE_TOLERANCE, BranchPoint, ExtremeEdge, RealBranch, Side
 from theory.random_matrix.spectral.real_modes import simplified
 
 START_OFFSETS = (-0.7, -1.4)  # places of the surrogate's two h beside that of the edge of an isotropic ensemble
@@ -161,7 +161,7 @@ class DenseBranch(RealBranch):
         if found is None:
             return super().edge()
         residual = max(abs(found.resolvent.m - 1), abs(found.resolvent.defect))
-        if not residual <= TOLERANCE:
+        if not residual <= EDGE_TOLERANCE:
             return super().edge()
         h = self._weights(math.exp(found.place))[1]
         return ExtremeEdge(found.nu, h, found.place, residual, found.count)

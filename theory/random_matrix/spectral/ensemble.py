@@ -18,7 +18,7 @@ from theory.models import Covariance, Isotropic, MaskedRidge, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 
-EQUAL_SCALES = 1e-12  # relative difference of scales that count as one; it moves eigenvalues by as little
+EQUAL_SCALES_TOLERANCE = 1e-12  # relative difference of scales that count as one; it moves eigenvalues by as little
 
 ComplexArray = NDArray[np.complex128]
 Numbers = NDArray[Any]  # real or complex
@@ -248,7 +248,7 @@ def _merged(values: Array) -> Array:
     whose mass is known, where else bulks closer than rounding would have to be told apart.
     """
     order = np.argsort(values, kind="stable")
-    new = np.diff(values[order], prepend=0.0) > EQUAL_SCALES * values[order]
+    new = np.diff(values[order], prepend=0.0) > EQUAL_SCALES_TOLERANCE * values[order]
     label = np.cumsum(new) - 1
     means = np.bincount(label, values[order]) / np.bincount(label)
     merged = np.empty_like(values)

@@ -22,7 +22,7 @@ from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Indic
 ROUNDING_IMAGINARY_PART = 1e-14  # relative: an imaginary part below is rounding
 SMALL_IMAGINARY_PART = 1e-6  # relative: an imaginary part below may belong to a real root
 MAX_RESIDUAL = 1e-11  # residual that certifies a root; what is reached is rounding
-STAGES = 400  # of a descent, which takes 10 to 40
+MAX_STAGES = 400  # of a descent, which takes 10 to 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def trace(equation: ScalarEquation, h: Numbers) -> ComplexArray:
     return np.asarray((t * equation.c) @ equation.weights + equation.rest)
 
 
-def only(equation: ScalarEquation, kept: Mask) -> ScalarEquation:
+def selected(equation: ScalarEquation, kept: Mask) -> ScalarEquation:
     """Select the points that are kept."""
     c = equation.c if len(equation.c) == 1 else equation.c[kept]
     return replace(equation, a=equation.a[kept], c=c, rest=equation.rest[kept], below=equation.below[kept])
@@ -85,7 +85,7 @@ def solve(equation: ScalarEquation, start: ComplexArray | None = None) -> Branch
         return _descended(equation)
     found = certify(equation, newton(equation, start, 25))
     lost = ~found.certified
-    return _replaced(found, lost, _descended(only(equation, lost))) if lost.any() else found
+    return _replaced(found, lost, _descended(selected(equation, lost))) if lost.any() else found
 
 
 def _replaced(found: Branch, where: Mask, new: Branch) -> Branch:
@@ -106,13 +106,13 @@ def _descended(equation: ScalarEquation) -> Branch:
     count = len(equation.a)
     h = np.full(count, 1 - 0.1j)
     eta = np.full(count, 8 * max(equation.rows.largest, 1.0) * (1 + 1 / equation.alpha))
-    h, _ = _above(equation, np.arange(count), eta, h)
+    h, _ = _solved_above_axis(equation, np.arange(count), eta, h)
     step = np.full(count, np.log(8.0))
     found = Branch(h.copy(), np.full(count, np.inf), np.zeros(count, bool), np.zeros(count, bool))
     active = np.arange(count)
-    for _ in range(STAGES):
+    for _ in range(MAX_STAGES):
         lower = eta[active] * np.exp(-step[active])
-        new, good = _above(equation, active, lower, h[active])
+        new, good = _solved_above_axis(equation, active, lower, h[active])
         moved = active[good]
         h[moved], eta[moved] = new[good], lower[good]
         step[active] *= np.where(good, 1.5, 0.5)
@@ -120,7 +120,7 @@ def _descended(equation: ScalarEquation) -> Branch:
         # Where the root is real in the end Im h is proportional to eta, and below 1 in units of it times m/(1 - m).
         near[moved] = (eta[moved] < -2 * h[moved].imag) | (eta[moved] < 1e-3 * abs(h[moved]))
         if near.any():
-            there = only(equation, near)
+            there = selected(equation, near)
             found = _replaced(found, near, certify(there, newton(there, h[near], 25)))
         active = active[~found.certified[active] & (step[active] > 1e-4)]
         if not active.size:
@@ -128,16 +128,19 @@ def _descended(equation: ScalarEquation) -> Branch:
     return found
 
 
-def _above(equation: ScalarEquation, which: Indices, eta: Array, h: ComplexArray) -> tuple[ComplexArray, Mask]:
+def _solved_above_axis(
+    equation: ScalarEquation, which: Indices, eta: Array, h: ComplexArray
+) -> tuple[ComplexArray, Mask]:
     """Solve at a - i eta for the points `which`; the second array says where that succeeded."""
     kept = np.zeros(len(equation.a), bool)
     kept[which] = True
-    shifted = only(equation, kept)
+    shifted = selected(equation, kept)
     shifted = replace(shifted, a=shifted.a - 1j * eta[:, None])
     h = newton(shifted, h, 8, 1e-4)
     t = 1 / (h[:, None] + shifted.a)
     first, second = (power @ shifted.weights / shifted.alpha for power in (t, t * t))
     error = abs(_newton_step(shifted.rows, h, first, second))
+    # A step this small beside Im h cannot lead out of the half plane, so that its root is the physical one.
     return h, np.asarray((h.imag < 0) & (error < -1e-3 * h.imag))
 
 
@@ -153,6 +156,8 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
         step = _newton_step(equation.rows, here, first, second)
         step = np.where(np.isfinite(step), step, 0.1 * here)
         new = here - step
+        # The half plane Im h < 0 holds one root alone: a step out of it is cut short, so that no other root attracts
+        # it.
         h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
         size = abs(step)
         # Near an edge Im h is small beside h, and has to be told from zero.
@@ -192,7 +197,7 @@ def certify(equation: ScalarEquation, h: ComplexArray) -> Branch:
     inside = (h.imag < 0) & ((error < -0.1 * h.imag) | (not real_equation))
     outside = np.zeros(len(h), bool)
     if real_equation and (flat := ~inside | (abs(h.imag) < SMALL_IMAGINARY_PART * abs(h))).any():
-        roots, m, met = _real_roots(only(equation, flat), h[flat].real)
+        roots, m, met = _real_roots(selected(equation, flat), h[flat].real)
         beside = met & (abs(roots - h[flat].real) < 1e-3 * abs(h[flat]))
         real = (m < 1) & (beside | ~inside[flat])
         outside[flat] = real
@@ -236,16 +241,16 @@ def share_below(equation: ScalarEquation, found: Branch) -> Array:
     h = found.h
     z = h[:, None] + equation.a
     delta = (1 / z) @ equation.weights / equation.alpha
-    falling = _turn(z) @ equation.weights
+    falling = _angle_share(z) @ equation.weights
     tau, p = equation.rows.nodes, equation.rows.probabilities
     if equation.rows.alike:  # 1 + delta = 1/h, without the rounding of a sum
-        rising, product = _turn(1 / h), -h.imag
+        rising, product = _angle_share(1 / h), -h.imag
     else:
-        rising, product = _turn(1 + tau * delta[:, None]) @ p, (h * delta).imag
+        rising, product = _angle_share(1 + tau * delta[:, None]) @ p, (h * delta).imag
     share = falling - equation.alpha * (rising - np.where(found.inside, product / np.pi, 0.0))
     return np.asarray(share + equation.below)
 
 
-def _turn(z: ComplexArray) -> Array:
+def _angle_share(z: ComplexArray) -> Array:
     """Return |arg z|/pi, from 0 to 1."""
     return np.asarray(np.arctan2(abs(z.imag), z.real) / np.pi)

@@ -75,6 +75,7 @@ class SpectralLaw(SolverResult):
         pieces: list[Piece] = sorted([*self.bulks, *map(tuple, self._nu_atoms)], key=_begin)
         masses = np.array([piece.mass if isinstance(piece, Bulk) else piece[1] for piece in pieces])
         tops = np.cumsum(masses)
+        # The tops of the pieces are rounded sums: a p at the top of a piece must not fall into the next one.
         which = np.minimum(np.searchsorted(tops, p * (1 - 1e-15) if p.size else p), len(pieces) - 1)
         nu = np.empty(p.shape)
         for number, piece in enumerate(pieces):
@@ -95,6 +96,7 @@ class SpectralLaw(SolverResult):
     def stieltjes(self, z: ArrayLike) -> ComplexArray:
         """Return g(z) anywhere; a real z inside a bulk is taken as z + i0. Raises ValueError at an atom."""
         points = _complex("z", z)
+        # g at the conjugate of z is the conjugate of g: the upper half plane is enough.
         upper = np.where(points.imag < 0, points.conj(), points).ravel()
         if np.isin(upper, self.atoms[:, 0]).any():
             raise ValueError("z must not be the position of an atom, where the transform is infinite")
@@ -165,6 +167,7 @@ class SpectralLaw(SolverResult):
 
     def _resolvent(self, nu: ComplexArray) -> ComplexArray:
         value = np.empty(nu.shape, complex)
+        # On the real axis the equation is real, and a root in a gap is certified as a real one.
         for kept, points in ((nu.imag > 0, nu), (nu.imag <= 0, nu.real)):
             if kept.any():
                 found, trace = resolvent(self.ensemble, points[kept])

@@ -11,7 +11,7 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import Ensemble
 
-EQUAL_LEVELS = 3e-14  # levels and shares that agree to this are equal
+LEVEL_TOLERANCE = 3e-14  # levels and shares that agree to this are equal
 MAX_LEVELS = 200_000  # levels beyond which they exclude too little to be worth their memory
 MAX_WEIGHT_UNITS = 20_000  # units of weight that are tried
 
@@ -31,11 +31,11 @@ def gap_levels(ensemble: Ensemble, weights: Array, null: float) -> Array | None:
     # Scales with 1 + tau delta < 0 are the largest ones.
     p = rows.probabilities[np.argsort(-rows.nodes)]
     taken = np.concatenate([[0.0], np.cumsum(p[p > 0])]) * ensemble.alpha
-    taken = taken[taken < total + EQUAL_LEVELS]
+    taken = taken[taken < total + LEVEL_TOLERANCE]
     if len(sums) * len(taken) > MAX_LEVELS:
         return None
     levels = np.unique((sums[:, None] - taken).ravel())
-    levels = levels[(levels > -EQUAL_LEVELS) & (levels < total + EQUAL_LEVELS)]
+    levels = levels[(levels > -LEVEL_TOLERANCE) & (levels < total + LEVEL_TOLERANCE)]
     new = np.ones(len(levels), bool)
-    new[1:] = np.diff(levels) > EQUAL_LEVELS
+    new[1:] = np.diff(levels) > LEVEL_TOLERANCE
     return np.asarray(levels[new])

@@ -17,23 +17,22 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble, 
 from theory.random_matrix.spectral.equation import resolvent, solve
 from theory.random_matrix.spectral.resolve import Resolved, Span
 
-DENSITY_TOLERANCE = (
-    1e-7  # distance of a limit's densities, relative one of its edges, between so many nodes and twice as many
-)
-SAMPLED = 64  # points in each bulk at which densities are compared before they are resolved
+# Distance of a limit's densities, and relative distance of its edges, between so many nodes and twice as many.
+DENSITY_TOLERANCE = 1e-7
+SAMPLED_ANGLES = 64  # points in each bulk at which densities are compared before they are resolved
 N_NEAR_SPACINGS = 4  # spacings on either side of a gap with which it is compared
-GAP_SPACINGS = 4.0  # spacings that a gap of the spectrum is wide; neighboring spacings of a quadrature differ less
-NEIGHBORS = 8  # nodes on either side of one with whose weights its own is compared
-ATOM_WEIGHT_RATIO = (
-    8.0  # weights of those near it that an atom has; within a quadrature weights change less from node to node
-)
+MIN_GAP_SPACINGS = 4.0  # spacings that a gap of the spectrum is wide; neighboring spacings of a quadrature differ less
+N_NEIGHBORS = 8  # nodes on either side of one with whose weights its own is compared
+# Weights of those near it that an atom has; within a quadrature weights change less from node to node.
+ATOM_WEIGHT_RATIO = 8.0
 
 
 def atoms_among_nodes(weights: Array) -> Mask:
     """Tell which nodes (r,), in the order of their places, are much heavier than those near them."""
-    reach = np.arange(-NEIGHBORS, NEIGHBORS + 1)
+    reach = np.arange(-N_NEIGHBORS, N_NEIGHBORS + 1)
     place = np.arange(len(weights))[:, None] + reach
     near = np.where((place >= 0) & (place < len(weights)), weights[np.clip(place, 0, len(weights) - 1)], np.nan)
+    # The lower quartile of the neighbors is that of nodes even where some of them are atoms too.
     return np.asarray(weights > ATOM_WEIGHT_RATIO * np.nanquantile(near, 0.25, axis=1))
 
 
@@ -48,7 +47,7 @@ def gaps_of_spectrum(sigma: Array, weights: Array, below: Indices) -> Mask:
     for number, node in enumerate(below):
         low = 0.0 if atom[node] else _widest(inner[max(node - N_NEAR_SPACINGS, 0) : node][::-1])
         high = 0.0 if atom[node + 1] else _widest(inner[node + 1 : node + 1 + N_NEAR_SPACINGS])
-        found[number] = spacing[node] > GAP_SPACINGS * max(low, high)
+        found[number] = spacing[node] > MIN_GAP_SPACINGS * max(low, high)
     return found
 
 
@@ -77,22 +76,25 @@ def shown_between(ensemble: Ensemble, spans: list[Span]) -> bool:
     return not gaps_of_spectrum(sigma, weights, np.argmax(changes[parted], axis=1)).all()
 
 
-def moved(ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemble, beside: ExactEdges) -> float:
+def largest_change(
+    ensemble: CommutingEnsemble, edges: ExactEdges, finer: CommutingEnsemble, beside: ExactEdges
+) -> float:
     """Compare edges, relative to their bulks, and densities at some points with those of finer nodes."""
     if len(edges.bulks) != len(beside.bulks):
         return np.inf
+    # Edges come first: they have a closed form, while densities cost roots at many points.
     by_edges = float((abs(edges.bulks - beside.bulks) / np.diff(edges.bulks, axis=1)).max(initial=0.0))
     if by_edges > DENSITY_TOLERANCE:
         return by_edges
-    phi, anchor = (np.arange(SAMPLED) + 0.5) * np.pi / SAMPLED, float(ensemble.offset[0])
+    phi, anchor = (np.arange(SAMPLED_ANGLES) + 0.5) * np.pi / SAMPLED_ANGLES, float(ensemble.offset[0])
     bulks = [Interval(float(low), float(high), anchor) for low, high in edges.bulks]
     nu, stretch = (np.concatenate([getattr(one, name)(phi) for one in bulks]) for name in ("position", "stretch"))
     branch, trace = resolvent(ensemble, nu)
     _, again = resolvent(finer, nu, branch.h)
-    return max(by_edges, float((abs((trace - again).imag) * stretch).sum()) / SAMPLED)
+    return max(by_edges, float((abs((trace - again).imag) * stretch).sum()) / SAMPLED_ANGLES)
 
 
-def distance(found: Resolved, finer: Ensemble) -> float:
+def density_change(found: Resolved, finer: Ensemble) -> float:
     """Compute the integral of the change of the density, in the bulks that were found, when the nodes are finer."""
     total = 0.0
     for bulk in found.bulks:

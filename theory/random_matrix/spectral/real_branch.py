@@ -23,7 +23,7 @@ from theory.random_matrix.spectral.real_modes import modes, shares, simplified
 from theory.random_matrix.spectral.rising_root import rising_root
 
 Side = Literal["right", "left"]
-TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
+EDGE_TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
 ADVICE = "variances, alpha and lam are too far apart for double precision: take less extreme ones, or a finite d"
 
 
@@ -111,7 +111,7 @@ class RealBranch:
         point, count = self.stationary()
         residual = abs(point.m - 1)
         edge = ExtremeEdge(point.nu, point.h, point.place, residual, count)
-        what, evidence = f"{self.side} edge", (residual, TOLERANCE, count)
+        what, evidence = f"{self.side} edge", (residual, EDGE_TOLERANCE, count)
         return Solution.verified(edge, *evidence, what=what, advice=ADVICE, otherwise="max_iter").value
 
     def stationary(self, tol: float = 1e-13) -> tuple[BranchPoint, int]:

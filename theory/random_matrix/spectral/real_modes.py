@@ -75,6 +75,7 @@ def _of_matrix(ensemble: DenseEnsemble, h: float) -> Modes:
     sigma = vectors.T @ ensemble.covariance @ vectors
 
     def moments(g: Array) -> Moments:
+        # G is diagonal in this basis, so that each trace is a quadratic form in g.
         squares = sigma * sigma
         cubes = ((sigma * g) @ sigma) * sigma
         return (

@@ -10,10 +10,10 @@ from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, 
 from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, solved_blocks, trace
 
 MASS_TOLERANCE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
-SMOOTH = 1e-9  # of the last coefficients of a panel, as a mass
+TAIL_TOLERANCE = 1e-9  # of the last coefficients of a panel, as a mass
 MIN_PANEL_MASS = 1e-13  # mass of a panel that is not halved
-NOISE = 100 * float(np.finfo(float).eps)  # of a density, over the relative width of its bulk
-MASS_NOISE = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
+DENSITY_ROUNDING = 100 * float(np.finfo(float).eps)  # of a density, over the relative width of its bulk
+NOISY_MASS_TOLERANCE = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
 MIN_PANEL_WIDTH = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
 
 
@@ -85,7 +85,7 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
     """
     starts, masses = (np.array([getattr(span, name) for span in spans]) for name in ("start", "mass"))
     dear = isinstance(ensemble, DenseEnsemble)
-    noise = np.array([NOISE / (1 - span.interval.low / span.interval.high) * dear for span in spans])
+    noise = np.array([DENSITY_ROUNDING / (1 - span.interval.low / span.interval.high) * dear for span in spans])
     known = [(span.nu, span.h) for span in spans]
     panels = _first(ensemble, spans, known)
     done: list[tuple[_Panels, Array, ComplexArray]] = []
@@ -105,7 +105,7 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
         done.append((panels.only(~halved), values[~halved], h[~halved]))
         split = panels.only(halved)
         known = _added(known, split.bulk, nu[halved], h[halved])
-        panels = split.halves(*_under(ensemble, spans, known, split), error[halved])
+        panels = split.halves(*_centers_and_masses(ensemble, spans, known, split), error[halved])
     bulks = _assembled(spans, done)
     sums = [float((bulk.values @ WEIGHTS) @ np.diff(bulk.breaks) / 2) for bulk in bulks]
     gaps = [abs(total - span.mass) for total, span in zip(sums, spans, strict=True)]
@@ -120,12 +120,12 @@ def _judged(panels: _Panels, values: Array, nu: Array, noise: Array) -> tuple[Ar
     """
     half = (panels.right - panels.left) / 2
     tail = abs(values @ TO_SERIES[:, -2:]).max(axis=1) * 2 * half
-    error = np.maximum(abs(half * (values @ WEIGHTS) - panels.mass), tail * (MASS_TOLERANCE / SMOOTH))
+    error = np.maximum(abs(half * (values @ WEIGHTS) - panels.mass), tail * (MASS_TOLERANCE / TAIL_TOLERANCE))
     wide = nu.max(axis=1) - nu.min(axis=1) > MIN_PANEL_WIDTH * nu.max(axis=1)
     met = ~(error > MASS_TOLERANCE) | (panels.mass <= MIN_PANEL_MASS)
     # Halving multiplies the error of an analytic function by 2^-16, and that of rounding by 1/2 or more.
     helps = (error < 0.7 * panels.parent) | (error > 1e-9)
-    helps &= (error < 0.2 * panels.parent) | (error > noise[panels.bulk] * panels.mass) | (error > MASS_NOISE)
+    helps &= (error < 0.2 * panels.parent) | (error > noise[panels.bulk] * panels.mass) | (error > NOISY_MASS_TOLERANCE)
     return error, ~met & wide & helps, ~met & ~wide
 
 
@@ -135,11 +135,13 @@ def _first(ensemble: Ensemble, spans: list[Span], known: list[_Known]) -> _Panel
     masses = np.array([span.mass for span in spans])
     panels = _Panels(np.arange(len(spans)), zero, zero + np.pi, masses, zero, np.full(len(spans), np.inf))
     for _ in range(2 if isinstance(ensemble, DenseEnsemble) and len(spans) else 0):
-        panels = panels.halves(*_under(ensemble, spans, known, panels), panels.parent)
+        panels = panels.halves(*_centers_and_masses(ensemble, spans, known, panels), panels.parent)
     return panels
 
 
-def _under(ensemble: Ensemble, spans: list[Span], known: list[_Known], panels: _Panels) -> tuple[Array, Array]:
+def _centers_and_masses(
+    ensemble: Ensemble, spans: list[Span], known: list[_Known], panels: _Panels
+) -> tuple[Array, Array]:
     """Return the centers of panels, and the masses of their bulks at larger angles."""
     center = (panels.left + panels.right) / 2
     if not len(center):

@@ -44,6 +44,7 @@ def rising_root(
             # at rounding the proposal can fall on the bracket's own end
             if abs(proposal - place) <= 1e-15 * (1 + abs(place)):
                 return point, count
+            # Longer with every refusal, so that an infinite bracket is left behind in a few steps.
             width *= 2
             proposal = _inside(low, high, width)
         before, step, place = step, abs(proposal - place), proposal

@@ -13,15 +13,15 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.random_matrix.spectral.boundary import boundaries
 from theory.random_matrix.spectral.bulk import Interval
-from theory.random_matrix.spectral.classified_points import ROUNDING, Points, between
+from theory.random_matrix.spectral.classified_points import MIN_RELATIVE_WIDTH, Points, between
 from theory.random_matrix.spectral.dense_branch import extreme_edge
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import share_below, solve
-from theory.random_matrix.spectral.levels import EQUAL_LEVELS, gap_levels
+from theory.random_matrix.spectral.levels import LEVEL_TOLERANCE, gap_levels
 from theory.random_matrix.spectral.resolve import Span
 
-ROUNDS = 120
-FORCED, MOVED = 0.3, 0.5  # see `_smooth`
+MAX_ROUNDS = 120  # of bisection in log nu: an interval of 16 decades is down to rounding in less than 60
+MAX_FORCED_SHARE, MAX_MOVED_SHARE = 0.3, 0.5  # of |Im h|, see `_smooth`
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Search:
         first = np.unique(np.concatenate([self._first(), extra]))
         new = self.evaluate(first[(first > ends.low) & (first < ends.high)])
         dead: set[tuple[float, float]] = set()  # intervals whose middle lies within rounding of an edge
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             found = found.joined(new)
             left = self._open(found)
             left = np.array([i for i in left if (found.nu[i], found.nu[i + 1]) not in dead], dtype=np.intp)
@@ -86,6 +86,7 @@ class Search:
         Points whose root is not certified are left out: they lie within rounding of an edge.
         """
         equation = self.ensemble.at(nu, traced=False)
+        # The root of a gap is real; moved below the axis it can lead to that of a bulk.
         guess = None if start is None else np.where(start.imag < 0, start, start.real - 0.3j * (abs(start) + 1e-3))
         found = solve(equation, guess)
         points = Points(nu, found.h, share_below(equation, found), found.inside, equation.a)
@@ -96,7 +97,7 @@ class Search:
         gaps = np.flatnonzero(~points.inside)
         before, behind = gaps[:-1], gaps[1:]
         mass = points.share[behind] - points.share[before] - self._atoms_between(points.nu[before], points.nu[behind])
-        kept = mass > EQUAL_LEVELS
+        kept = mass > LEVEL_TOLERANCE
         before, behind, mass = before[kept], behind[kept], mass[kept]
         edges = np.column_stack([points.nu[before], points.nu[behind]])
         seen = behind > before + 1  # else the bulk is narrower than what floating-point numbers resolve
@@ -112,7 +113,7 @@ class Search:
 
     def _span(self, points: Points, before: int, behind: int, mass: float, edges: Array) -> Span:
         inner = slice(before + 1, behind)
-        hard = self.ends.is_atom and before == 0 and edges[0] <= self.ends.low * (1 + ROUNDING)
+        hard = self.ends.is_atom and before == 0 and edges[0] <= self.ends.low * (1 + MIN_RELATIVE_WIDTH)
         return Span(
             Interval(float(edges[0]), float(edges[1]), 0.0, bool(hard)),
             float(points.share[before]),
@@ -130,6 +131,7 @@ class Search:
     def _first(self) -> Array:
         """Return where to look first: evenly in log nu, and between the places where bulks sit for many samples."""
         ends = self.ends
+        # A support may begin at zero, where there is no logarithm.
         least = max(ends.low, 1e-16 * ends.high)
         if not isinstance(self.ensemble, CommutingEnsemble):
             return np.geomspace(least, ends.high, 18)[1:-1]
@@ -140,18 +142,23 @@ class Search:
         """Return the left ends of the intervals that are to be bisected."""
         nu, share, inside = found.nu, found.share, found.inside
         rise = np.diff(share)
-        wide = np.diff(nu) > ROUNDING * nu[1:]
+        wide = np.diff(nu) > MIN_RELATIVE_WIDTH * nu[1:]
         if self.levels is None:
-            passed = rise > EQUAL_LEVELS
+            passed = rise > LEVEL_TOLERANCE
         else:
             gaps = np.sort(share[~inside])
-            near = np.searchsorted(gaps, self.levels - EQUAL_LEVELS) < np.searchsorted(gaps, self.levels + EQUAL_LEVELS)
+            near = np.searchsorted(gaps, self.levels - LEVEL_TOLERANCE) < np.searchsorted(
+                gaps, self.levels + LEVEL_TOLERANCE
+            )
             left = self.levels[~near]
-            passed = np.searchsorted(left, share[1:] + EQUAL_LEVELS) > np.searchsorted(left, share[:-1] - EQUAL_LEVELS)
+            passed = np.searchsorted(left, share[1:] + LEVEL_TOLERANCE) > np.searchsorted(
+                left, share[:-1] - LEVEL_TOLERANCE
+            )
         empty = ~inside
         both = empty[1:] & empty[:-1]
         atoms = self._atoms_between(nu[:-1], nu[1:])
-        wanted = np.where(both, rise - atoms > EQUAL_LEVELS, passed & (rise > 0)) & wide
+        # Between two points in gaps there is a bulk if N rises by more than the atoms there.
+        wanted = np.where(both, rise - atoms > LEVEL_TOLERANCE, passed & (rise > 0)) & wide
         candidates = np.flatnonzero(wanted & inside[1:] & inside[:-1])
         if len(candidates):
             smooth = self._smooth(found, candidates)
@@ -168,9 +175,9 @@ class Search:
         """
         one, two = found.take(left), found.take(left + 1)
         change = np.square(two.a - one.a)
-        smooth = abs(two.h - one.h) < -MOVED * np.maximum(one.h.imag, two.h.imag)
+        smooth = abs(two.h - one.h) < -MAX_MOVED_SHARE * np.maximum(one.h.imag, two.h.imag)
         for side in (one, two):
             square = 1 / (np.square(side.h.real[:, None] + side.a) + np.square(side.h.imag)[:, None])
             forced = np.sqrt(((square * change) @ self.weights) / (square @ self.weights))
-            smooth &= forced < -FORCED * side.h.imag
+            smooth &= forced < -MAX_FORCED_SHARE * side.h.imag
         return np.asarray(smooth)
