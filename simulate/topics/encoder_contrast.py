@@ -3,6 +3,7 @@
 Ratios come with errors by deleting documents (attention) or words (embeddings), one at a time (the jackknife).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,12 @@ class WordReader:
     def vectors(self) -> Array:
         """The embedding of each word, (words, d): the mean of those of its pieces, before positions are added."""
         return np.array([self.encoder.words[list(tokens)].mean(axis=0) for tokens in self.pieces], dtype=float)
+
+    @property
+    def whole(self) -> Flags:
+        """Whether each word is one token that no other word has, (words,)."""
+        times = Counter(tuple(tokens) for tokens in self.pieces)
+        return np.array([len(tokens) == 1 and times[tuple(tokens)] == 1 for tokens in self.pieces])
 
     def shortened(self, document: Words) -> Words:
         """Return the first words of a document, as many as the encoder has positions for."""

