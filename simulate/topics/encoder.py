@@ -116,7 +116,7 @@ def encoder_of(tensors: Mapping[str, Tensor], heads: Count, *, epsilon: Positive
         raise ValueError(f"heads must divide the dimension of the embeddings, {d}, got {heads}")
     units = len(_tensor(tensors, f"encoder.layer.0.{NAMES['up']}", (None, d)))
     size = {"up": (units, d), "up_bias": (units,), "down": (d, units)}
-    layers = []
+    layers: list[EncoderLayer] = []
     while any(name.startswith(f"encoder.layer.{len(layers)}.") for name in tensors):
         weights = {
             field: _tensor(
@@ -169,7 +169,7 @@ def encode(encoder: Encoder, tokens: Sequence[int] | NDArray[np.integer[Any]]) -
     Nothing is added to the tokens: whoever calls adds the marks of start and end. Raises ValueError for none or more
     tokens than the encoder has positions, and for numbers outside the vocabulary.
     """
-    given = checks.integer_array("tokens", tokens)
+    given = checks.integer_array("tokens", tokens if len(tokens) else np.zeros(0, dtype=int))
     n = given.size
     if given.ndim != 1 or not 1 <= n <= encoder.longest:
         raise ValueError(f"tokens must be 1 to {encoder.longest} numbers, got shape {given.shape}")

@@ -27,13 +27,15 @@ Words = NDArray[np.int64]
 class WordReader:
     """Reads documents of words with an encoder, whose tokens may be pieces of words.
 
-    `pieces` are the tokens of each word; `start` and `end` are tokens that are put around every document.
+    `pieces` are the tokens of each word; `start` and `end` are tokens that are put around every document, and `unknown`
+    is that of words which the vocabulary does not have.
     """
 
     encoder: Encoder
     pieces: Sequence[Sequence[int]]
     start: int
     end: int
+    unknown: int
 
     @property
     def vectors(self) -> Array:
@@ -42,8 +44,9 @@ class WordReader:
 
     @property
     def whole(self) -> Flags:
-        """Whether each word is one token that no other word has, (words,)."""
+        """Whether each word is one token that no other word has, (words,); an unknown one is not."""
         times = Counter(tuple(tokens) for tokens in self.pieces)
+        times[self.unknown,] = 0
         return np.array([len(tokens) == 1 and times[tuple(tokens)] == 1 for tokens in self.pieces])
 
     def shortened(self, document: Words) -> Words:

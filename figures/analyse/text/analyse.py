@@ -132,8 +132,9 @@ def _some_documents(counts: Any, reader: WordReader, seed: int) -> list[NDArray[
 
 
 def _pieces_said(reader: WordReader) -> list[str]:
-    pieces = int((~reader.whole).sum())
-    return [f"{pieces} words that the encoder reads in pieces are not compared"] if pieces else []
+    n, pieces = len(reader.pieces), int((~reader.whole).sum())
+    said = f"{pieces} of the {n} words are not compared, since the encoder has no token of their own for them"
+    return [said] if pieces else []
 
 
 def _default_said(topics: int) -> str:

@@ -35,4 +35,4 @@ class TextAnalysis(Analysis):
     comparisons: tuple[Comparison, ...]
     planted: bool  # whether values that were planted came back exactly
     split: bool
-    encoded: int = 0  # documents that a pretrained encoder has read
+    encoded: int  # documents that a pretrained encoder has read

@@ -54,7 +54,7 @@ def pretrained() -> tuple[Encoder, Mapping[str, int]]:
 def word_reader(words: Sequence[str], encoder: Encoder, vocabulary: Mapping[str, int]) -> WordReader:
     """Return what reads documents of these words with an encoder."""
     pieces = [word_pieces(word, vocabulary) for word in words]
-    return WordReader(encoder, pieces, start=vocabulary[START], end=vocabulary[END])
+    return WordReader(encoder, pieces, start=vocabulary[START], end=vocabulary[END], unknown=vocabulary[UNKNOWN])
 
 
 def read_safetensors(file: IO[bytes]) -> dict[str, Tensor]:
