@@ -96,8 +96,10 @@ def package(tmp_path, monkeypatch):
     wide[len(SPECIAL) :] = np.repeat(np.eye(6, dtype=np.float32)[:4], 6, axis=0)  # one vector for each topic
     weights["embeddings.word_embeddings.weight"] = wide
     weights["embeddings.position_embeddings.weight"] = np.zeros((64, 6), dtype=np.float32)
+    weights["embeddings.token_type_embeddings.weight"] = np.zeros((2, 6), dtype=np.float32)
+    weights["embeddings.LayerNorm.weight"] = np.ones(6, dtype=np.float32)
     for layer, part in itertools.product(range(2), ("query", "key")):  # like attends to like
-        weights[f"encoder.layer.{layer}.{NAMES[part]}"] = np.eye(6, dtype=np.float32)
+        weights[f"encoder.layer.{layer}.{NAMES[part]}"] = 2 * np.eye(6, dtype=np.float32)
         weights[f"encoder.layer.{layer}.{NAMES[f'{part}_bias']}"] = np.zeros(6, dtype=np.float32)
     with zipfile.ZipFile(room / reading.ARCHIVE, "w") as archive:
         archive.writestr("config.json", json.dumps({"num_attention_heads": HEADS, "layer_norm_eps": 1e-6}))
