@@ -1,4 +1,4 @@
-"""A pretrained encoder knows the topics of news: embeddings of one topic are closer, and its attention is larger."""
+"""A pretrained encoder knows the topics of news: words of one topic are closer, and most layers attend to them more."""
 
 from functools import cache
 from importlib.util import find_spec
@@ -234,10 +234,10 @@ EXPERIMENT = Experiment(
     },
     unjudged="the theory is that of infinitely long documents and a value matrix that is frozen",
     caption="The encoder, all-MiniLM-L6-v2, has six layers; after its masked training it was tuned to compare "
-    "sentences. The 20 topics are found by latent Dirichlet allocation; rho is the share of the vocabulary that "
-    "characterizes one, and words of several topics are dropped (no overlap) or belong to each. Ratios are the mean "
-    "over same-topic pairs of words to that over different-topic pairs. Bars come from deleting words (upper row) or "
-    "documents (attention). The encoder reads 120 items, whose words are in random order. The cosines of a single "
-    "layer, trained on the same news, have no ratio: those of different topics are about zero. Last panel: layers "
-    "trained on planted topics, beside the optimum for infinitely long documents.",
+    "sentences. The 20 topics are one sample of latent Dirichlet allocation (others differ in most topics); rho is the "
+    "share of the vocabulary that characterizes one, and words of several topics are dropped (no overlap) or belong to "
+    "each. Ratios are the mean over same-topic pairs of words to that over different-topic pairs. Bars come from "
+    "deleting words (upper row) or documents (attention). It reads 120 items, words in random order. Cosines of a "
+    "single layer, trained on the same news, have no ratio: those of different topics are about zero. Last panel: "
+    "layers trained on planted topics, beside the optimum for infinitely long documents.",
 )
