@@ -11,7 +11,7 @@ from figures.analyse.reading.text import CorpusSize
 from figures.analyse.text import needs as of_text
 
 OPTIONS = argparse.Namespace(lams=None, test_fraction=0.2, repeats=None, standardize=False, equal_rows=False)
-TEXT = argparse.Namespace(topics=10, split=False, sweeps=300, thresholds=None)
+TEXT = argparse.Namespace(topics=10, split=False, sweeps=300, thresholds=None, encoder=False)
 
 
 def advised(rows, columns, available, jobs=1):

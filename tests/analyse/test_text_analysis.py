@@ -102,6 +102,7 @@ def test_the_time_of_all_samplings_is_foretold():
         "min_documents": 1,
         "max_words": None,
         "split": False,
+        "encoder": False,
         "thresholds": None,
         "topics": 10,
     }

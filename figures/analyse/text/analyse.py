@@ -7,13 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.text.comparisons import compared, value_embedding
-from figures.analyse.text.plan import DOCUMENTS_A_TOPIC, MOST_TOPICS, default_topics, halves, planned_thresholds
-from figures.analyse.text.record import EMBEDDING, OWN, RANDOM, VALUES, TextAnalysis
+from figures.analyse.text.plan import (
+    DOCUMENTS_A_TOPIC,
+    ENCODED,
+    MOST_TOPICS,
+    default_topics,
+    halves,
+    planned_thresholds,
+)
+from figures.analyse.text.record import ATTENTION, EMBEDDING, ENCODER, OWN, RANDOM, VALUES, TextAnalysis
 from figures.analyse.text.table import contrast_rows
 from simulate.core import stream
 from simulate.topics import fit_value_matrix, gibbs_lda
 from simulate.topics.contrast import random_embedding
 from simulate.topics.counts import word_counts
+from simulate.topics.encoder_contrast import WordReader, attention_sums, shuffled_documents
 from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.topics import Masking
@@ -37,6 +45,7 @@ def analyse_corpus(
     split: bool = False,
     vectors: Array | None = None,
     known: NDArray[np.bool_] | None = None,
+    reader: WordReader | None = None,
     seed: int = 0,
     progress: str | None = None,
 ) -> TextAnalysis:
@@ -46,7 +55,9 @@ def analyse_corpus(
     default one is sought for each ten documents, from 2 to 20, which a note says. Topics on which the two best chains
     do not agree are used as well, and the result says so in `doubt`. The model is the value matrix of uniform
     attention with a free bias, fitted with `ridge` to `draws` masks of every document; its embedding has `dimension`
-    columns. `vectors` (words, any) are measured as well, for the words that are `known`. With `split`, topics are of a
+    columns. `vectors` (words, any) are measured as well, for the words that are `known`. So are the embeddings of the
+    encoder of a `reader`, and its attention in at most 200 documents, whose words are in random order; then only words
+    are compared that are one token of the encoder. With `split`, topics are of a
     random half of the documents and the model is of the other half. A topic is characterized by its most probable
     words, a share of the vocabulary that `thresholds` name: .002, .005 and .01 by default, larger where there are fewer
     than 1000 words. Those that leave no pairs are left out with a note.
@@ -71,18 +82,23 @@ def analyse_corpus(
     excluded = np.asarray(modeled.sum(axis=0)) == 0
     if known is not None:
         excluded |= ~known
+    if reader is not None:
+        excluded |= ~reader.whole
     planned = planned_thresholds(thresholds, n_words, int((~excluded).sum()))
     checks.fits_in_memory("sampling the topics of every token", TOKEN_DOUBLES * float(array.sum()))
     fit = gibbs_lda(array[of_topics], n_topics, stream(seed, "topics"), sweeps=sweeps, progress=progress)
     value = fit_value_matrix(modeled, masking or Masking(), stream(seed, "masks"), ridge=ridge, draws=draws)
     matrix = value.matrix[1:, 1:]
-    sources = {
+    sources: dict[str, Array | tuple[Array, Array]] = {
         EMBEDDING: value_embedding(matrix, dimension, stream(seed, "embedding")),
         VALUES: matrix,
         RANDOM: random_embedding(n_words, dimension, stream(seed, "random embedding")),
     }
     if vectors is not None:
         sources[OWN] = vectors
+    documents = [] if reader is None else _some_documents(modeled, reader, seed)
+    if reader is not None:
+        sources |= {ENCODER: reader.vectors, ATTENTION: attention_sums(reader.attention, documents, n_words)}
     comparisons, planted, notes = compared(
         fit.topic_words, sources, planned, excluded=excluded, permutations=permutations, seed=seed
     )
@@ -98,9 +114,27 @@ def analyse_corpus(
         comparisons=comparisons,
         planted=planted,
         split=split,
+        encoded=len(documents),
         rows=contrast_rows(comparisons),
-        notes=(*([_default_said(n_topics)] if topics is None else []), *notes),
+        notes=(
+            *([_default_said(n_topics)] if topics is None else []),
+            *([] if reader is None else _pieces_said(reader)),
+            *notes,
+        ),
     )
+
+
+def _some_documents(counts: Any, reader: WordReader, seed: int) -> list[NDArray[np.int64]]:
+    """Draw documents for an encoder, with their words in random order, as counts know of none."""
+    chosen = stream(seed, "encoded").permutation(counts.shape[0])[:ENCODED]
+    documents = shuffled_documents(counts[np.sort(chosen)], stream(seed, "order"))
+    return [reader.shortened(document) for document in documents]
+
+
+def _pieces_said(reader: WordReader) -> list[str]:
+    n, pieces = len(reader.pieces), int((~reader.whole).sum())
+    said = f"{pieces} of the {n} words are not compared, since the encoder has no token of their own for them"
+    return [said] if pieces else []
 
 
 def _default_said(topics: int) -> str:

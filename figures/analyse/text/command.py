@@ -3,8 +3,9 @@
 import argparse
 from typing import Any
 
-from figures.analyse.errors import DataError
+from figures.analyse.errors import DataError, OptionError
 from figures.analyse.reading.text import Corpus, read_corpus, read_vectors
+from figures.analyse.reading.text.encoder import missing_encoder, pretrained, word_reader
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.text.analyse import analyse_corpus
 from figures.analyse.text.figure import as_experiment
@@ -15,6 +16,9 @@ from figures.analyse.text.table import contrast_frame, topics_frame
 
 
 def _read(options: argparse.Namespace) -> Corpus:
+    missing = missing_encoder() if options.encoder else None
+    if missing:
+        raise OptionError(f"--encoder: {missing}")
     require_memory_for(options)
     corpus = read_corpus(
         options.file,
@@ -38,6 +42,8 @@ def _analyse(corpus: Corpus, options: argparse.Namespace, label: str) -> TextAna
     own: dict[str, Any] = {}
     if options.vectors is not None:
         own["vectors"], own["known"] = read_vectors(options.vectors, corpus.words)
+    if options.encoder:
+        own["reader"] = word_reader(corpus.words, *pretrained())
     return analyse_corpus(
         corpus.counts,
         corpus.words,

@@ -20,6 +20,7 @@ from theory.core.arrays import Array
 
 DENSE_UP_TO = 600  # words: below, computing all eigenvectors is as fast as searching for some
 RESTARTS, WORDS_A_RESTART = 20, 150  # of the search at most, more for many words: no more than the direct way costs
+ALONE = "the documents that it reads leave no two words of one topic, or none of different ones"
 PLANTED = (0.75, 0.25)  # exact in binary, and so are their sums
 
 
@@ -47,7 +48,7 @@ def value_embedding(matrix: Array, dimension: int, rng: np.random.Generator) -> 
 
 def compared(
     topic_words: Array,
-    sources: dict[str, Array],
+    sources: dict[str, Array | tuple[Array, Array]],
     thresholds: Sequence[float],
     *,
     excluded: NDArray[np.bool_],
@@ -65,12 +66,15 @@ def compared(
         for threshold in thresholds:
             try:
                 kept = topic_membership(topic_words, threshold, overlap=overlap, excluded=excluded)
-                contrasts = {
-                    source: _contrast(
-                        source, value, kept, stream(seed, "null", source, overlap, threshold), permutations
-                    )
-                    for source, value in sources.items()
-                }
+                contrasts = {}
+                for source, value in sources.items():
+                    rng = stream(seed, "null", source, overlap, threshold)
+                    try:
+                        contrasts[source] = _contrast(source, value, kept, rng, permutations)
+                    except ValueError:
+                        if not isinstance(value, tuple):  # else only those pairs count that are in one document
+                            raise
+                        notes.append(f"no {source} at rho = {threshold:.3g} with {RULES[overlap]}: {ALONE}")
                 control = topic_contrast(planted_values(kept, *PLANTED), kept, stream(seed, "planted"), permutations=2)
             except ValueError as error:
                 notes.append(f"nothing is compared at rho = {threshold:.3g} with {RULES[overlap]}: {_why(error)}")
@@ -91,7 +95,14 @@ def _why(error: ValueError) -> str:
 
 
 def _contrast(
-    source: str, value: Array, kept: NDArray[np.bool_], rng: np.random.Generator, permutations: int
+    source: str,
+    value: Array | tuple[Array, Array],
+    kept: NDArray[np.bool_],
+    rng: np.random.Generator,
+    permutations: int,
 ) -> TopicContrast:
+    """Compare the vectors or the matrix of a source, or its sums and numbers of each pair of words."""
+    if isinstance(value, tuple):
+        return topic_contrast(value[0], kept, rng, weights=value[1], permutations=permutations)
     measure = topic_contrast if source == VALUES else embedding_contrast
     return measure(value, kept, rng, permutations=permutations)

@@ -12,12 +12,13 @@ from functools import partial
 from figures.analyse.needs import Needs, require_affordable
 from figures.analyse.reading.text import CorpusSize, corpus_size
 from figures.analyse.text.comparisons import DENSE_UP_TO
-from figures.analyse.text.plan import THRESHOLDS, default_topics
+from figures.analyse.text.plan import ENCODED, THRESHOLDS, default_topics
 from simulate.topics.lda import DEFAULT_CHAINS
 from simulate.topics.value_matrix import BLOCK_ENTRIES
 
 NUMBER = 8  # bytes
 DRAWS = 6  # masks of each document, by default
+ENCODER, ENCODER_SECONDS, DOCUMENT_SECONDS = 300e6, 3.0, 0.12  # bytes of the weights while they are read; of --encoder
 # Memory in bytes: libraries, then compiled code with its results, and the figures.
 LIBRARIES, COMPILED, FIGURES = 187e6, 60e6, 50e6
 TEXTS = 3  # copies of the text while it is read: bytes, characters and lines
@@ -79,7 +80,8 @@ def needs_of(size: CorpusSize, options: argparse.Namespace) -> Needs:
     topics = default_topics(size.documents / (2 if options.split else 1)) if options.topics is None else options.topics
     # The chains run one after the other; of each the topics are kept, and the proportions of two of them.
     sampling = TOKEN * size.tokens + CHUNK + NUMBER * topics * (2.5 * size.documents + (DEFAULT_CHAINS + 0.5) * words)
-    memory = LIBRARIES + counts + max(reading, COMPILED + max(sampling, fit.memory, FIGURES))
+    encoder = ENCODER if options.encoder else 0.0
+    memory = LIBRARIES + encoder + counts + max(reading, COMPILED + max(sampling, fit.memory, FIGURES))
     vectors = 4 * words**3 / OPERATIONS if words <= DENSE_UP_TO else 2e-7 * words**2
     thresholds = len(THRESHOLDS if options.thresholds is None else options.thresholds)
     seconds = (
@@ -88,6 +90,8 @@ def needs_of(size: CorpusSize, options: argparse.Namespace) -> Needs:
         + vectors
         + COMPARED / 2 * words**2 * thresholds / len(THRESHOLDS)
     )
+    if options.encoder:
+        seconds += ENCODER_SECONDS + DOCUMENT_SECONDS * min(size.documents, ENCODED)
     basis = (
         f"About {size.documents:.0f} documents with {size.tokens:.2g} words, {size.words} of them different "
         f"({size.known}). The memory is known to about 25 %, the time only roughly: it is that of a core with nothing "

@@ -10,6 +10,7 @@ from theory.core import checks
 
 MOST_TOPICS, DOCUMENTS_A_TOPIC = 20, 10  # by default
 THRESHOLDS = (0.002, 0.005, 0.01)
+ENCODED = 200  # documents that an encoder reads at most, a tenth of a second for each
 LARGE_VOCABULARY = 1000  # words: a smaller one has larger thresholds, so that a topic keeps several words
 
 

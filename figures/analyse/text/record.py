@@ -6,6 +6,7 @@ from figures.analyse.record import Analysis
 from simulate.topics.contrast import TopicContrast
 
 EMBEDDING, VALUES, RANDOM, OWN = "embedding", "value matrix", "random embedding", "own vectors"
+ENCODER, ATTENTION = "encoder embedding", "encoder attention"
 RULES = {False: "no overlap", True: "overlap"}
 
 
@@ -13,7 +14,7 @@ RULES = {False: "no overlap", True: "overlap"}
 class Comparison:
     """One line of the table: what pairs were measured by, and which words were kept."""
 
-    source: str  # EMBEDDING, VALUES, RANDOM or OWN
+    source: str  # EMBEDDING, VALUES, RANDOM, OWN, ENCODER or ATTENTION
     overlap: bool
     threshold: float
     contrast: TopicContrast
@@ -34,3 +35,4 @@ class TextAnalysis(Analysis):
     comparisons: tuple[Comparison, ...]
     planted: bool  # whether values that were planted came back exactly
     split: bool
+    encoded: int  # documents that a pretrained encoder has read

@@ -50,6 +50,7 @@ def summary(analysis: TextAnalysis) -> list[str]:
         f"among {analysis.perplexity:.0f} equally likely ones (the perplexity).",
         *(f"Note: {note}." for note in analysis.notes),
         _agreement(analysis),
+        *_encoder(analysis),
         *_controls(analysis),
         "The topics are of one half of the documents, and the model is of the other."
         if analysis.split
@@ -72,6 +73,17 @@ def _agreement(analysis: TextAnalysis) -> str:
         f"{analysis.doubt}.{which} Another number of topics (--topics), more --sweeps or more text may help; the "
         "table uses these topics all the same."
     )
+
+
+def _encoder(analysis: TextAnalysis) -> list[str]:
+    """Say what was measured of a pretrained encoder, where there was one."""
+    if not analysis.encoded:
+        return []
+    return [
+        "The encoder is all-MiniLM-L6-v2, which was trained on other text, at last to compare sentences. Of its "
+        f"embeddings the cosine is compared, and of its attention, in {analysis.encoded} documents whose words it read "
+        "in random order, the mean over layers, heads, and pairs of positions with different words; 1 is uniform."
+    ]
 
 
 def _controls(analysis: TextAnalysis) -> list[str]:
