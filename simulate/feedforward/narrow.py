@@ -104,7 +104,7 @@ def sample_narrow(
     have not specialized. "quadratic" units are the most sensitive: they rotate into each other, which lowers the number
     of their parameters to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
 
-    ValueError for odd K, for a model without noise and without `beta`, for signs without noise, and for an activation
+    ValueError for odd K, for a model with other `hidden_units` or with equal signs, for a model without noise and without `beta`, for signs without noise, and for an activation
     without gradient: "sign", or a function without its `derivative`. MixingError where the chains have not mixed even
     then, or hardly ever move; `check` False returns them as they are.
 
@@ -117,6 +117,10 @@ def sample_narrow(
     N, K, C = n_inputs, n_units, n_chains
     if K % 2:
         raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
+    if model.hidden_units not in (None, K):
+        raise ValueError(f"n_units must be the hidden_units of the model, {model.hidden_units}, got {K}")
+    if model.readout != "balanced":
+        raise ValueError(f"model must have a balanced readout to be sampled, got {model.readout!r}")
     if C > MOST_CHAINS:
         raise ValueError(f"n_chains must be at most {MOST_CHAINS}, got {C}")
     if n_samples > MOST_TRAJECTORIES:

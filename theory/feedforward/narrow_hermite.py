@@ -94,6 +94,11 @@ class HermiteKernel:
         linear = one.square_growth - float(mu[0] * mu[2] + mu[1] * (mu[1] + mu[3])) / A
         return value, linear
 
+    def slope_at(self, A: float) -> tuple[float, float]:
+        """Return E f'(h) for h of variance A, and its derivative by A, which is E f'''(h)/2 by the heat equation."""
+        one, root = self._at(A).coefficients, math.sqrt(A)
+        return float(one[1]) / root, math.sqrt(6) * float(one[3]) / (2 * root**3)
+
 
 @dataclass(frozen=True)
 class Expansion:

@@ -16,6 +16,8 @@ Activation = ActivationName | Callable[[Array], Array]
 SMALLEST_NOISE = 1e-12  # below it the equations of a student that errs by so little lose their digits
 LARGEST_NOISE = 1e12
 LARGEST_CONSTANT = 100.0  # over the change of an activation: the variance loses its digits beyond
+LEAST_BALANCED, LEAST_EQUAL = 4, 2  # hidden units that have a difference between units of one sign
+MOST_UNITS = 10_000  # beyond, the limit of infinitely many units differs by less than one part in ten thousand
 SMALLEST_CHANGE, LARGEST_CHANGE = 1e-100, 1e100  # change of an activation, so that no square overflows or vanishes
 
 
@@ -46,7 +48,13 @@ class NarrowNetwork:
     The `activation` f is "erf", which here is erf(h/sqrt(2)), "sign", "relu", "quadratic", which is
     (h^2 - 1)/sqrt(2), or a function that maps an array to one of the same shape; it may have kinks and jumps.
 
-    ValueError for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12,
+    `hidden_units` is K where the theory shall keep it: the components of the output that are linear in x are then known
+    only as well as n samples allow, which matters most where alpha K is not large, and units overlap with each other
+    (see `theory.feedforward.tempered_orders`). None stands for infinitely many units. With `readout` "equal" all signs
+    are +1 and the output is s(x) minus its mean over inputs, as in the published runs. It differs from "balanced",
+    half of each sign, only at finite K, and only for activations that are not odd.
+
+    ValueError for `hidden_units` below 2, or odd or below 4 with balanced signs, for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12,
     and for a function that fails, or returns another shape, NaN, infinity, or nearly the same value everywhere. It must
     compute in double precision: single precision has no Hermite series that could be verified.
 
@@ -58,10 +66,14 @@ class NarrowNetwork:
     activation: Activation
     noise: float = 0.0
     labels: Literal["linear", "sign"] = "linear"
+    hidden_units: int | None = None
+    readout: Literal["balanced", "equal"] = "balanced"
 
     def __post_init__(self) -> None:
         require_activation(self.activation)
         checks.choice("labels", self.labels, ("linear", "sign"))
+        checks.choice("readout", self.readout, ("balanced", "equal"))
+        set_checked(self, hidden_units=_units(self.hidden_units, self.readout))
         noise = checks.non_negative("noise", self.noise)
         if 0 < noise < SMALLEST_NOISE or noise > LARGEST_NOISE:
             raise ValueError(
@@ -73,6 +85,18 @@ class NarrowNetwork:
     def function(self) -> Callable[[Array], Array]:
         """The activation as a function of arrays; ValueError where what a user's function returns is not finite."""
         return activation_function(self.activation)
+
+
+def _units(given: int | None, readout: str) -> int | None:
+    """Return K, or None for infinitely many; balanced signs need an even number, two of each at least."""
+    if given is None:
+        return None
+    K = checks.dimension(given, name="hidden_units")
+    if readout == "balanced" and (K < LEAST_BALANCED or K % 2):
+        raise ValueError(f"hidden_units must be even and at least {LEAST_BALANCED} with balanced signs, got {K}")
+    if K < LEAST_EQUAL or K > MOST_UNITS:
+        raise ValueError(f"hidden_units must lie between {LEAST_EQUAL} and {MOST_UNITS}, got {K}")
+    return K
 
 
 def activation_function(activation: Activation) -> Callable[[Array], Array]:
