@@ -104,9 +104,10 @@ def sample_narrow(
     have not specialized. "quadratic" units are the most sensitive: they rotate into each other, which lowers the number
     of their parameters to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
 
-    ValueError for odd K, for a model with other `hidden_units` or with equal signs, for a model without noise and without `beta`, for signs without noise, and for an activation
-    without gradient: "sign", or a function without its `derivative`. MixingError where the chains have not mixed even
-    then, or hardly ever move; `check` False returns them as they are.
+    ValueError for odd K, for a model with other `hidden_units` or with equal signs, for a model without noise and
+    without `beta`, for signs without noise, and for an activation without gradient: "sign", or a function without its
+    `derivative`. MixingError where the chains have not mixed even then, or hardly ever move; `check` False returns them
+    as they are.
 
     >>> model = NarrowNetwork(alpha=3.0, activation="erf", noise=0.1)
     >>> found = sample_narrow(model, 20, 2, np.random.default_rng(0), n_test=200)

@@ -48,7 +48,9 @@ class Entropy:
         spread, E = self.parts(Q, q, m)
         c = 1 + self.beta * spread
         X = Q - q
-        weights = np.linalg.slogdet(X)[1] / 2 + np.trace(np.linalg.solve(X, q - m @ m.T)) / 2 - self.lam * np.trace(Q) / 2
+        weights = (
+            np.linalg.slogdet(X)[1] / 2 + np.trace(np.linalg.solve(X, q - m @ m.T)) / 2 - self.lam * np.trace(Q) / 2
+        )
         return weights + self.alpha * len(self.v) * (-np.log(c) / 2 - self.beta * E / (2 * c))
 
 
@@ -56,8 +58,7 @@ def overlaps(modes, v):
     """Return Q, q and m as matrices (K, K) of the overlaps of w_k from those of modes, as `TemperedOrders` has them."""
     K = len(v)
     total, other = np.outer(v, v) / K, np.full((K, K), 1 / K)
-    if len(modes) == 2:
-        shares = [np.eye(K) - total, total]
-    else:
-        shares = [np.eye(K) - total - other, total, other]
+    shares = [np.eye(K) - total, total]
+    if len(modes) == 3:
+        shares = [shares[0] - other, total, other]
     return [sum(mode[i] * share for mode, share in zip(modes, shares, strict=True)) for i in range(3)]

@@ -36,14 +36,14 @@ class System:
         """Return the orders of the teacher, or those of almost random weights."""
         return np.array(STARTS[start])
 
-    def dead(self, x: Array) -> bool:
-        """Return whether no unit is told from the others."""
-        return bool(max(abs(x[1:3])) < DEAD)
+    def impatient(self, x: Array) -> bool:
+        """Return whether plain steps are to end as soon as they do not converge: where no unit is told from others."""
+        return bool(max(abs(x[1:])) < DEAD)
 
     def admissible(self, x: Array) -> bool:
         """Return whether orders are those of a Gibbs law: Q > q >= 0 and m^2 <= q, in every mode."""
         Q, q, m = x.reshape(-1, 3).T
-        ordered = (Q > q) & (q >= -self.rounding) & (m * m <= q * (1 + 1e-9) + self.rounding) & (Q < LARGEST)
+        ordered = (q < Q) & (q >= -self.rounding) & (m * m <= q * (1 + 1e-9) + self.rounding) & (Q < LARGEST)
         return bool(np.isfinite(x).all() and ordered.all())
 
     def update(self, x: Array) -> Array:
@@ -68,7 +68,7 @@ class System:
         return np.array([X + q_new, q_new, X * self.alpha * G_m])
 
     def damped(self, x: Array, damping: float, goal: float, max_iter: int) -> Solution[Array]:
-        """Make plain steps until they converge, or circle in the self-overlap alone."""
+        """Make plain steps until they converge, or circle, as where the self-overlap alone moves."""
         made, residuals = 0, [np.inf, np.inf]
         while True:
             found = solve_fixed_point(
@@ -76,7 +76,7 @@ class System:
                 max_iter=min(STRIDE, max_iter - made), check=False,
             )  # fmt: skip
             x, made = found.value, made + found.iterations
-            circles = self.dead(x) and found.residual > residuals[-2] / 2
+            circles = self.impatient(x) and found.residual > residuals[-2] / 2
             if found.status != "max_iter" or made >= max_iter or circles:
                 return replace(found, iterations=made)
             residuals.append(found.residual)
@@ -92,7 +92,7 @@ class System:
             made += 1
             image = self.update(x)
             residual = relative_gap(image, x)
-            if not residual > goal or time < 1e-6 or not self._resolved(x):
+            if not residual > goal or time < 1e-6 or not self.resolved(x):
                 break
             try:
                 step = np.linalg.solve((1 + 1 / time) * np.eye(x.size) - differences(self.update, x), image - x)
@@ -108,9 +108,9 @@ class System:
         good = bool(residual <= goal and self.admissible(x))
         return Solution(x, "converged" if good else "max_iter", residual, goal, made)
 
-    def _resolved(self, x: Array) -> bool:
-        Q, q, _ = x.reshape(-1, 3).T
-        return bool(np.all(Q - q >= RESOLVED * (1 + Q)))
+    def resolved(self, x: Array) -> bool:
+        """Return whether differences of the orders of a unit stay away from the edge Q = q."""
+        return bool(x[0] - x[1] >= RESOLVED * (1 + x[0]))
 
     def kernel_error(self, x: Array) -> float:
         """Return a bound for the relative error of the kernels at these orders."""

@@ -67,8 +67,8 @@ def tempered_orders(
     to replica: E g^2 = beta^2 E/c^2, E g'^2 = beta^2/c^2 and Sigma(q) = kt_QQ(q). The limit beta -> infinity is not
     offered, because nothing is known here of replica symmetry there.
 
-    With K `hidden_units` these are the equations of each mode of the overlaps, see `TemperedOrders.modes` (derived here):
-    K alpha G, of which M, V and Vq are the covariances of outputs, such as k(m0 + m1/K) + (K - 1) k(m1/K) for "equal"
+    With K `hidden_units` these are the equations of each mode of the overlaps, see `TemperedOrders.modes`: derived here
+    from K alpha G, of which M, V and Vq are the covariances of outputs, such as k(m0 + m1/K) + (K - 1) k(m1/K) for "equal"
     signs, with the full kernels k and with overlaps m0 of a unit with itself and m1/K of any two, plus the entropy
     log(Q - q)/2 + (q - m^2)/(2 (Q - q)) - lam Q/2 of each of K modes. So the linear component costs what it costs. Of
     the corrections of order 1/K those remain out that come from outputs that are not Gaussian. The orders that the

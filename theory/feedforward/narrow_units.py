@@ -38,15 +38,21 @@ class FiniteSystem(System):
         else:
             layout = [[K - 2, 1, 1], [-2, 1, 1], [0, 1, -1]], [1, K / 2 - 1, K / 2], [1, 1, -1], [K - 2, 1, 1]
         mix, weights, signs, counts = (np.array(one, float) for one in layout)
-        return cls(
-            limit.kernel, limit.alpha, limit.noise, limit.beta, limit.lam, mix / K, weights, signs, counts
-        )
+        return cls(limit.kernel, limit.alpha, limit.noise, limit.beta, limit.lam, mix / K, weights, signs, counts)
 
     def begin(self, start: str) -> Array:
         """Return the orders of the teacher, or those of almost random weights of which only the sum is known."""
         modes = [STARTS[start]] * len(self.counts)
         modes[1] = STARTS["teacher"]
         return np.array(modes).ravel()
+
+    def impatient(self, _x: Array) -> bool:
+        """Return True: a step costs more here, and the implicit ones converge from anywhere near."""
+        return True
+
+    def resolved(self, x: Array) -> bool:
+        """Return whether differences of the orders of a unit stay away from the edge Q = q."""
+        return super().resolved(self.mix[0] @ x.reshape(-1, 3))
 
     def _image(self, x: Array) -> Array:
         at = _Covariances(self, x)

@@ -48,15 +48,16 @@ class NarrowNetwork:
     The `activation` f is "erf", which here is erf(h/sqrt(2)), "sign", "relu", "quadratic", which is
     (h^2 - 1)/sqrt(2), or a function that maps an array to one of the same shape; it may have kinks and jumps.
 
-    `hidden_units` is K where the theory shall keep it: the components of the output that are linear in x are then known
-    only as well as n samples allow, which matters most where alpha K is not large, and units overlap with each other
-    (see `theory.feedforward.tempered_orders`). None stands for infinitely many units. With `readout` "equal" all signs
-    are +1 and the output is s(x) minus its mean over inputs, as in the published runs. It differs from "balanced",
-    half of each sign, only at finite K, and only for activations that are not odd.
+    `hidden_units` is K where the theory shall keep it (see `theory.feedforward.tempered_orders`): the component of the
+    output that is linear in x is then known only as well as n samples allow, and units overlap with each other. None
+    stands for infinitely many units. With `readout` "equal" all signs are +1 and the output is s(x) minus its mean over
+    inputs, as in the published runs. This differs from "balanced", half of each sign, only at finite K and for
+    activations that are not odd.
 
-    ValueError for `hidden_units` below 2, or odd or below 4 with balanced signs, for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12,
-    and for a function that fails, or returns another shape, NaN, infinity, or nearly the same value everywhere. It must
-    compute in double precision: single precision has no Hermite series that could be verified.
+    ValueError for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12, for
+    `hidden_units` that are odd or below 4 with balanced signs, below 2, or above 10000, and for a function that fails,
+    or returns another shape, NaN, infinity, or nearly the same value everywhere. It must compute in double precision:
+    single precision has no Hermite series that could be verified.
 
     >>> NarrowNetwork(alpha=3.0, activation="erf", noise=0.01).labels
     'linear'
@@ -91,7 +92,7 @@ def _units(given: int | None, readout: str) -> int | None:
     """Return K, or None for infinitely many; balanced signs need an even number, two of each at least."""
     if given is None:
         return None
-    K = checks.dimension(given, name="hidden_units")
+    K = checks.count("hidden_units", given)
     if readout == "balanced" and (K < LEAST_BALANCED or K % 2):
         raise ValueError(f"hidden_units must be even and at least {LEAST_BALANCED} with balanced signs, got {K}")
     if K < LEAST_EQUAL or K > MOST_UNITS:
