@@ -67,13 +67,13 @@ def tempered_orders(
     to replica: E g^2 = beta^2 E/c^2, E g'^2 = beta^2/c^2 and Sigma(q) = kt_QQ(q). The limit beta -> infinity is not
     offered, because nothing is known here of replica symmetry there.
 
-    With K `hidden_units` these are the equations of each mode of the overlaps, see `TemperedOrders.modes`: derived here
-    from K alpha G, of which M, V and Vq are the covariances of outputs, such as k(m0 + m1/K) + (K - 1) k(m1/K) for "equal"
-    signs, with the full kernels k and with overlaps m0 of a unit with itself and m1/K of any two, plus the entropy
-    log(Q - q)/2 + (q - m^2)/(2 (Q - q)) - lam Q/2 of each of K modes. So the linear component costs what it costs. Of
-    the corrections of order 1/K those remain out that come from outputs that are not Gaussian. The orders that the
-    authors of arXiv:2507.00629 publish for K = 10 solve the equations with k(m0) + k'(0) m1 instead, at the variances
-    Q0; their errors are then those of the full kernels.
+    With K `hidden_units` these are the equations of each kind of mode of the overlaps (`TemperedOrders.modes`), derived
+    here: the free entropy is K alpha G plus log(Q - q)/2 + (q - m^2)/(2 (Q - q)) - lam Q/2 of each of the K modes, and
+    the covariances M, V and Vq of outputs have full kernels k, such as k(m0 + m1/K) + (K - 1) k(m1/K) with equal signs,
+    where m0 + m1/K is the overlap of a unit with its own and m1/K that of any two. So the linear component costs
+    samples. Outputs are still taken as Gaussian, which leaves out other terms of order 1/K. The orders that the authors
+    of arXiv:2507.00629 store for K = 10 solve the equations with k(m0) + k'(0) m1, at the variance Q0 in place of
+    Q0 + Q1/K; their stored errors are those of the full kernels.
 
     `start` chooses between stable states, as a sampler does by its start: at the teacher, or at random weights.
     ValueError for signs as labels and for beta or lam outside [1e-12, 1e12]. ConvergenceError where the equations are
