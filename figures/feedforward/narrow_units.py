@@ -1,7 +1,7 @@
 """Ten hidden units explain the published runs at all sample ratios, the limit of many units only at large ones."""
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -55,10 +55,11 @@ def specialized(units: int | None) -> list[float]:
 
 def curves(panel: str) -> dict[str, Curve]:
     """Declare the theory with K units and with infinitely many; the first panel names them for all."""
-    found, hidden = {}, "" if panel == "erf" else "_"
+    found: dict[str, Curve] = {}
+    hidden = "" if panel == "erf" else "_"
     for color, (units, name) in enumerate(((K, f"$K = {K}$"), (None, r"$K = \infty$"))):
         state = partial(risk, activation=ACTIVATIONS[panel], units=units)
-        look = {"model": float, "points": (), "color": color}
+        look: dict[str, Any] = {"model": float, "points": (), "color": color}
         found[f"{hidden}{name}"] = Curve(theory=partial(state, start="random"), line=grid(panel), style="-", **look)
         if panel == "specialized":
             found[f"_{name}, specialized"] = Curve(
@@ -73,7 +74,13 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
     hidden = "" if panel == "relu" else "_"
     for start, (label, marker, color) in LOOKS.items():
         x, y, bars = np.array(MEASURED[ACTIVATIONS[panel], start]).T
-        look = {"markersize": 3, "markerfacecolor": "none", "linewidth": 0, "elinewidth": 0.8, "color": color}
+        look: dict[str, Any] = {
+            "markersize": 3,
+            "markerfacecolor": "none",
+            "linewidth": 0,
+            "elinewidth": 0.8,
+            "color": color,
+        }
         axes.errorbar(x, y, bars, fmt=marker, label=f"{hidden}{label}", **look)
     x, y = np.array([each for each in STORED[ACTIVATIONS[panel]] if each[0] >= LEAST_STORED]).T
     axes.plot(x, 2 * y, ":", color="0.2", linewidth=1.0, label=f"{hidden}the authors' theory")

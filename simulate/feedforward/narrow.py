@@ -101,8 +101,9 @@ def sample_narrow(
     made, up to eight times as many. What `converged` means with either start is said in `NarrowSample`.
 
     The theory is that of 1 << K << N. Errors deviate from it by several percent at K = 6 and N = 60, and several times
-    where the linear component is not learned yet, at alpha K of order 1, which the theory with `hidden_units` knows. "quadratic" units are the most sensitive: they rotate into each other, which lowers the number
-    of their parameters to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
+    where the linear component is not learned yet, at alpha K of order 1, which the theory with `hidden_units` knows.
+    "quadratic" units are the most sensitive: they rotate into each other, which lowers the number of their parameters
+    to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
 
     ValueError for odd K, for a model with other `hidden_units` or with equal signs, for a model without noise and
     without `beta`, for signs without noise, and for an activation without gradient: "sign", or a function without its

@@ -18,6 +18,7 @@ RESOLVED = 2e-5  # of Q - q over 1 + Q, below which differences for a Jacobian w
 LONGEST_TIME = 1e8  # of an implicit step, from where on it is Newton's
 KERNEL_ERROR = 1e-8  # relative, of the series of a user's function
 LARGEST = 1e12  # of beta and lam, and of their inverses
+Measured = tuple[float, float, float, float, float, float, float]
 STARTS = {"teacher": (1.0, 0.999, 0.999), "random": (1.0, 1e-3, 1e-3)}
 
 
@@ -121,7 +122,7 @@ class System:
         """E = T + noise - 2 M + Vq, the squared distance of a label to the mean output, from tails without mu_1^2."""
         return self.kernel.power - self.kernel.linear_power + self.noise - 2 * M + Vq
 
-    def measured(self, x: Array) -> tuple[float, ...]:
+    def measured(self, x: Array) -> Measured:
         """Return Q, q, m of a unit, the Gibbs risk, the risk of the mean, the training error, and the replicon."""
         Q, q, m = (float(one) for one in x)
         teacher, two, (V, _) = self.kernel.pair(1.0, Q, m), self.kernel.pair(Q, Q, q), self.kernel.own(Q)

@@ -30,6 +30,12 @@ class TemperedOrders(WithReplicon, SolverResult):
     output of all samples, both without the noise of labels, and `train_error` the mean of (y - s)^2 over the training
     samples. `replicon` is 1 - alpha (Q - q)^2 (Sigma'(q)^2 E g'^2 + Sigma''(q) E g^2), stable above 0, with symbols as
     in `tempered_orders`; below 0 the true errors are others than these.
+
+    `modes` has Q, q and m in its columns, as the equations have them. Without `hidden_units` it has one row, the three
+    orders above. With K units rows are overlaps of combinations of the vectors v_k w_k of norm one: differences between
+    units of one sign, the sum of all, and, with balanced signs, the difference between the units of either sign. The
+    orders of a unit are means over all K combinations. The replicon is then the least over variations that treat units
+    of one sign alike, relative to the curvature of the entropy.
     """
 
     self_overlap: float
@@ -39,7 +45,7 @@ class TemperedOrders(WithReplicon, SolverResult):
     mean_risk: float
     train_error: float
     replicon: float
-    modes: Array = field(repr=False)
+    modes: Array = field(repr=False)  # (1, 3) or, with K units, (2, 3) or (3, 3)
 
 
 @checked

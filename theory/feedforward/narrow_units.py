@@ -7,13 +7,13 @@ equal), the sum of all, and the difference between the units of either sign.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from theory.core.arrays import Array
 from theory.feedforward.narrow_kernels import Pair
-from theory.feedforward.narrow_system import STARTS, System
+from theory.feedforward.narrow_system import STARTS, Measured, System
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +33,11 @@ class FiniteSystem(System):
     @classmethod
     def of(cls, limit: System, K: int, readout: str) -> "FiniteSystem":
         """Build the equations of K units from those of the limit of infinitely many."""
+        layout: tuple[list[Any], ...] = (
+            [[K - 2, 1, 1], [-2, 1, 1], [0, 1, -1]], [1, K / 2 - 1, K / 2], [1, 1, -1], [K - 2, 1, 1],
+        )  # fmt: skip
         if readout == "equal":
             layout = [[K - 1, 1], [-1, 1]], [1, K - 1], [1, 1], [K - 1, 1]
-        else:
-            layout = [[K - 2, 1, 1], [-2, 1, 1], [0, 1, -1]], [1, K / 2 - 1, K / 2], [1, 1, -1], [K - 2, 1, 1]
         mix, weights, signs, counts = (np.array(one, float) for one in layout)
         return cls(limit.kernel, limit.alpha, limit.noise, limit.beta, limit.lam, mix / K, weights, signs, counts)
 
@@ -66,7 +67,7 @@ class FiniteSystem(System):
         at = _Covariances(self, x)
         return max(pair.error for pair in (*at.teacher, *at.two, *at.same[1:]))
 
-    def measured(self, x: Array) -> tuple[float, ...]:
+    def measured(self, x: Array) -> Measured:
         """Return Q, q, m of a unit, the Gibbs risk, the risk of the mean, the training error, and the replicon."""
         at = _Covariances(self, x)
         Q, q, m = (float(one) for one in at.overlaps[0])
