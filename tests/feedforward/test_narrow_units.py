@@ -307,6 +307,15 @@ def test_published_runs_favor_full_equations_at_ten_units():
     assert stored_deviations("relu", 2.1) == pytest.approx(7.9, abs=0.2)
 
 
+def test_the_specialized_state_begins_where_published_runs_leave_it():
+    """Runs from the teacher leave it between 9 and 10; the limit of many units would end it at 11.441."""
+    overlaps_of = {
+        (K, alpha): tempered_orders(NarrowNetwork(alpha=alpha, activation="erf", hidden_units=K), 10.0).teacher_overlap
+        for K, alpha in ((10, 9.75), (10, 9.78), (None, 11.43), (None, 11.45))
+    }
+    assert [overlap > 0.3 for overlap in overlaps_of.values()] == [False, True, False, True]
+
+
 def test_zero_temperature_is_approached_where_units_are_specialized():
     """Published runs at T = 1e-4 and lambda = 0.01; half their error, and that of the authors' theory at T = 0."""
     model = NarrowNetwork(alpha=5.0, activation="erf", hidden_units=10)
