@@ -115,9 +115,9 @@ EXPERIMENT = Experiment(
     "authors' specialized branch; ReLU runs beyond alpha = 2 by 1.6, 1.6 and 7.9. So runs favor full equations "
     "over the authors', expanded in 1/K. Below alpha = 2, ReLU runs lie up to a tenth off.",
     papers={
-        "arXiv:2507.00629": "Settings, runs and stored theory of the figure at finite temperature for erf and ReLU, from "
-        "the authors' folders erf_beta10_lambda0p1 and relu_beta10_lambda0p1. Their stored errors of erf follow, to the "
-        "tolerance of their solver, from orders of equations expanded in 1/K and errors with full kernels; the theory "
-        "drawn here has full kernels in both.",
+        "arXiv:2507.00629": "Settings, runs and stored theory of the figure at finite temperature for erf and ReLU, "
+        "from the authors' folders erf_beta10_lambda0p1 and relu_beta10_lambda0p1. Their stored errors of erf follow, "
+        "to the tolerance of their solver, from orders of equations expanded in 1/K and errors with full kernels; the "
+        "theory drawn here has full kernels in both.",
     },
 )
