@@ -293,7 +293,7 @@ DEFAULTS = {
         "ManyBodyPottsModel": {"beta": 1.0},
         "Masking": {"selected": 0.15, "kept": 0.1, "randomized": 0.1},
         "MulticlassMixture": {"loss": "square", "bias": True},
-        "NarrowNetwork": {"noise": 0.0, "labels": "linear"},
+        "NarrowNetwork": {"noise": 0.0, "labels": "linear", "readout": "balanced"},
         "NestedFeatures": {"noise": 0.0},
         "NetworkTransfer": {"n_inputs": 32, "width": 64, "weight_variance": 2.25},
         "NumberText": {"first": 2},

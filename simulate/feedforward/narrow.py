@@ -100,13 +100,15 @@ def sample_narrow(
     not below `r_hat_limit`, or chains from the teacher still move apart, they are discarded, and twice as many are
     made, up to eight times as many. What `converged` means with either start is said in `NarrowSample`.
 
-    The theory is that of 1 << K << N. Errors deviate from it by several percent at K = 6 and N = 60, most where units
-    have not specialized. "quadratic" units are the most sensitive: they rotate into each other, which lowers the number
-    of their parameters to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
+    The theory is that of 1 << K << N. Errors deviate from it by several percent at K = 6 and N = 60, and several times
+    where the linear component is not learned yet, at alpha K of order 1, which the theory with `hidden_units` knows.
+    "quadratic" units are the most sensitive: they rotate into each other, which lowers the number of their parameters
+    to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
 
-    ValueError for odd K, for a model without noise and without `beta`, for signs without noise, and for an activation
-    without gradient: "sign", or a function without its `derivative`. MixingError where the chains have not mixed even
-    then, or hardly ever move; `check` False returns them as they are.
+    ValueError for odd K, for a model with other `hidden_units` or with equal signs, for a model without noise and
+    without `beta`, for signs without noise, and for an activation without gradient: "sign", or a function without its
+    `derivative`. MixingError where the chains have not mixed even then, or hardly ever move; `check` False returns them
+    as they are.
 
     >>> model = NarrowNetwork(alpha=3.0, activation="erf", noise=0.1)
     >>> found = sample_narrow(model, 20, 2, np.random.default_rng(0), n_test=200)
@@ -117,6 +119,10 @@ def sample_narrow(
     N, K, C = n_inputs, n_units, n_chains
     if K % 2:
         raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
+    if model.hidden_units not in (None, K):
+        raise ValueError(f"n_units must be the hidden_units of the model, {model.hidden_units}, got {K}")
+    if model.readout != "balanced":
+        raise ValueError(f"model must have a balanced readout to be sampled, got {model.readout!r}")
     if C > MAX_CHAINS:
         raise ValueError(f"n_chains must be at most {MAX_CHAINS}, got {C}")
     if n_samples > MAX_TRAJECTORIES:

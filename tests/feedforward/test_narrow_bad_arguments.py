@@ -17,7 +17,9 @@ def example(function, **keywords):
 
 
 THEORY = {
-    "NarrowNetwork": example(NarrowNetwork, alpha=3.0, activation="erf", noise=0.1, labels="linear"),
+    "NarrowNetwork": example(
+        NarrowNetwork, alpha=3.0, activation="erf", noise=0.1, labels="linear", hidden_units=10, readout="equal"
+    ),
     "activation_kernel": example(feedforward.activation_kernel, activation=np.tanh),
     "ActivationKernel.kernel": example(KERNEL.kernel, q=0.5),
     "bayes_optimal": example(feedforward.bayes_optimal, model=MODEL, state="largest_q"),

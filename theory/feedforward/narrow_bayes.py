@@ -143,6 +143,11 @@ def bayes_curve(
 
 
 def _line(model: NarrowNetwork) -> Line:
+    if model.hidden_units is not None:
+        raise ValueError(
+            f"model must have hidden_units None, the limit of infinitely many, got {model.hidden_units}: with linear "
+            "labels tempered_orders at beta = 1/noise and lam = 1 is the Bayes-optimal student of so many units"
+        )
     return Line.of(model.activation, model.labels, model.noise)
 
 

@@ -15,6 +15,7 @@ from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule
 Function = Callable[[Array], Array]
 SERIES_LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
 COEFFICIENT_TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
+N_KEPT_EXPANSIONS = 8  # expansions at other variances: those of one Jacobian by differences
 NEGLIGIBLE_POWER = 1e-13  # share of the power that rounding errors leave out
 
 
@@ -30,7 +31,7 @@ class HermiteKernel:
     def __init__(self, activation: Function) -> None:
         self.activation = activation
         self._own = expand(activation)
-        self._last: tuple[float, Expansion] | None = None
+        self._recent: dict[float, Expansion] = {}
         self.mean, self.power = self._own.mean, self._own.power
         c = self._own.coefficients**2
         self.linear_power, self.quadratic_power = float(c[1]), 2 * float(c[2])
@@ -40,12 +41,14 @@ class HermiteKernel:
             raise ValueError("activation must not be linear: a sum of linear units shows nothing of any one of them")
 
     def _at(self, variance: float) -> "Expansion":
-        """Return the expansion at a variance; the last one is kept, since it is asked for several times in a row."""
+        """Return the expansion at a variance; the last ones are kept, since they are asked for again and again."""
         if variance == 1.0:
             return self._own
-        if self._last is None or self._last[0] != variance:
-            self._last = (variance, expand(self.activation, variance, SERIES_LENGTHS[:-1]))
-        return self._last[1]
+        if variance not in self._recent:
+            if len(self._recent) == N_KEPT_EXPANSIONS:
+                del self._recent[next(iter(self._recent))]
+            self._recent[variance] = expand(self.activation, variance, SERIES_LENGTHS[:-1])
+        return self._recent[variance]
 
     def slope(self, q: Array, _p: Array) -> Array:
         """Return the first derivative of the tail."""
@@ -93,6 +96,11 @@ class HermiteKernel:
         value = one.power - float(mu[1]) ** 2
         linear = one.square_growth - float(mu[0] * mu[2] + mu[1] * (mu[1] + mu[3])) / A
         return value, linear
+
+    def slope_at(self, A: float) -> tuple[float, float]:
+        """Return E f'(h) for h of variance A, and its derivative by A, which is E f'''(h)/2 by the heat equation."""
+        one, root = self._at(A).coefficients, math.sqrt(A)
+        return float(one[1]) / root, math.sqrt(6) * float(one[3]) / (2 * root**3)
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,9 @@ class Kernel(Protocol):
     def own(self, A: float) -> tuple[float, float]:
         """Return the tail of one argument of variance A with itself, and its derivative by A."""
 
+    def slope_at(self, A: float) -> tuple[float, float]:
+        """Return E f'(h) for h of variance A, which multiplies the linear part of the kernel, and its derivative."""
+
 
 class _Closed:
     contact = 1.0
@@ -98,11 +101,17 @@ class ErfKernel(_Closed):
         one = self.pair(A, A, A)
         return one.value, one.by_rho + 2 * one.by_second
 
+    def slope_at(self, A: float) -> tuple[float, float]:
+        """Return E f'(h) for h of variance A, and its derivative by A."""
+        mean = math.sqrt(2 / (math.pi * (1 + A)))
+        return mean, -mean / (2 * (1 + A))
+
 
 class _Homogeneous(_Closed):
     """f(c h) = c^degree f(h) for c > 0, so that variances only multiply the kernel at the correlation rho/sqrt(A B)."""
 
     degree: float
+    linear_power: float
 
     def tail(self, q: float) -> float:
         """Return the tail at unit variances."""
@@ -129,6 +138,12 @@ class _Homogeneous(_Closed):
         """Return the tail of one argument of variance A with itself, and its derivative by A."""
         value = A**self.degree * self.tail(1.0)
         return value, self.degree * value / A
+
+    def slope_at(self, A: float) -> tuple[float, float]:
+        """Return E f'(h) for h of variance A, and its derivative by A."""
+        power = (self.degree - 1) / 2
+        mean = math.sqrt(self.linear_power) * A**power
+        return mean, power * mean / A
 
 
 class SignKernel(_Homogeneous):

@@ -11,12 +11,15 @@ from theory.core import checks
 from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
 from theory.core.ranges import Accepted, NonNegative, Positive
+from theory.models.covariance import set_checked
 
 ActivationName = Literal["erf", "sign", "relu", "quadratic"]
 Activation = ActivationName | Callable[[Array], Array]
 SMALLEST_NOISE = 1e-12  # below it the equations of a student that errs by so little lose their digits
 MAX_NOISE = 1e12
 LARGEST_CONSTANT = 100.0  # over the change of an activation: the variance loses its digits beyond
+MIN_BALANCED_UNITS, MIN_EQUAL_UNITS = 4, 2  # hidden units that have a difference between units of one sign
+MAX_UNITS = 10_000  # beyond, the limit of infinitely many units differs by less than one part in ten thousand
 SMALLEST_CHANGE, LARGEST_CHANGE = 1e-100, 1e100  # change of an activation, so that no square overflows or vanishes
 
 
@@ -47,9 +50,16 @@ class NarrowNetwork:
     The `activation` f is "erf", which here is erf(h/sqrt(2)), "sign", "relu", "quadratic", which is
     (h^2 - 1)/sqrt(2), or a function that maps an array to one of the same shape; it may have kinks and jumps.
 
-    ValueError for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12,
-    and for a function that fails, or returns another shape, NaN, infinity, or nearly the same value everywhere. It must
-    compute in double precision: single precision has no Hermite series that could be verified.
+    `hidden_units` is K where the theory shall keep it (see `theory.feedforward.tempered_orders`): the component of the
+    output that is linear in x is then known only as well as n samples allow, and units overlap with each other. None
+    stands for infinitely many units. With `readout` "equal" all signs are +1 and the output is s(x) minus its mean over
+    inputs, as in the published runs. This differs from "balanced", half of each sign, only at finite K and for
+    activations that are not odd.
+
+    ValueError for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12, for
+    `hidden_units` that are odd or below 4 with balanced signs, below 2, or above 10000, and for a function that fails,
+    or returns another shape, NaN, infinity, or nearly the same value everywhere. It must compute in double precision:
+    single precision has no Hermite series that could be verified.
 
     >>> NarrowNetwork(alpha=3.0, activation="erf", noise=0.01).labels
     'linear'
@@ -59,9 +69,12 @@ class NarrowNetwork:
     activation: Annotated[Activation, Accepted(lambda _, value: checked_activation(value))]
     noise: NonNegative = 0.0
     labels: Literal["linear", "sign"] = "linear"
+    hidden_units: int | None = None
+    readout: Literal["balanced", "equal"] = "balanced"
 
     def __post_init__(self) -> None:
         checked_fields(self)
+        set_checked(self, hidden_units=_units(self.hidden_units, self.readout))
         if 0 < self.noise < SMALLEST_NOISE or self.noise > MAX_NOISE:
             raise ValueError(
                 f"noise must be zero or lie between {SMALLEST_NOISE:g} and {MAX_NOISE:g}, got {self.noise:g}"
@@ -71,6 +84,18 @@ class NarrowNetwork:
     def function(self) -> Callable[[Array], Array]:
         """The activation as a function of arrays; ValueError where what a user's function returns is not finite."""
         return activation_function(self.activation)
+
+
+def _units(given: int | None, readout: str) -> int | None:
+    """Return K, or None for infinitely many; balanced signs need an even number, two of each at least."""
+    if given is None:
+        return None
+    K = checks.count("hidden_units", given)
+    if readout == "balanced" and (K < MIN_BALANCED_UNITS or K % 2):
+        raise ValueError(f"hidden_units must be even and at least {MIN_BALANCED_UNITS} with balanced signs, got {K}")
+    if K < MIN_EQUAL_UNITS or K > MAX_UNITS:
+        raise ValueError(f"hidden_units must lie between {MIN_EQUAL_UNITS} and {MAX_UNITS}, got {K}")
+    return K
 
 
 def activation_function(activation: Activation) -> Callable[[Array], Array]:
