@@ -5,6 +5,7 @@ solves a grid, each point from its neighbor.
 """
 
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
+from theory.glm.bayes_optimal_classes import BayesOptimalClasses, bayes_optimal_classes
 from theory.glm.builders import (
     covariate_model,
     gaussian_mixture,
@@ -33,6 +34,7 @@ from theory.glm.systems import as_problem
 from theory.glm.universality import UniversalRandomLabels, random_labels_limit
 
 __all__ = [
+    "BayesOptimalClasses",
     "ConvexMargin",
     "FairnessTable",
     "LearningCurve",
@@ -42,6 +44,7 @@ __all__ = [
     "SaddlePoint",
     "UniversalRandomLabels",
     "as_problem",
+    "bayes_optimal_classes",
     "bayes_optimal_linear",
     "bayes_optimal_mixture",
     "bayes_optimal_sign",
