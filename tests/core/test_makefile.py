@@ -174,7 +174,7 @@ def test_extras_are_installed_only_when_asked_for(bare):
     assert (bare / "pip.log").read_text().count("-e .[nets]") == 1
     refused = make(bare, "figures", "EXTRAS=nets torch")
     assert refused.returncode != 0
-    assert "EXTRAS must be some of: nets text formats tables dask samplers; got 'nets torch'" in refused.stderr
+    assert "EXTRAS must be some of: nets text images formats tables dask samplers; got 'nets torch'" in refused.stderr
 
 
 def test_every_extra_that_no_target_installs_can_be_asked_for():
