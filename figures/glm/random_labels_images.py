@@ -51,7 +51,7 @@ def features(p: int) -> NDArray[np.float64]:
 def spectrum(p: int) -> Array:
     """Return the eigenvalues of the second moments of the features."""
     v = features(p)
-    return np.maximum(np.linalg.eigvalsh(v.T @ v / len(v)), 0.0)
+    return np.asarray(np.maximum(np.linalg.eigvalsh(v.T @ v / len(v)), 0.0))
 
 
 def predicted(model: Fitted, p: float = FEATURES) -> float:
@@ -67,13 +67,13 @@ def measured(model: Fitted, p: int, rng: Generator) -> float:
 
 def panel(loss: FitLoss, points: tuple[float, ...]) -> Panel:
     curves: dict[str, Curve] = {
-        rf"$\lambda = {lam:g}$": Curve(model=partial(Fitted, lam=lam, loss=loss), points=points) for lam in LAMS
+        rf"$\lambda = {lam:g}$": Curve(model=partial(Fitted, lam=lam, loss=loss), theory_at=predicted, points=points)
+        for lam in LAMS
     }
     for color, value in enumerate(PUBLISHED[loss]):
         curves[("_" if color else "") + f"published{f', {LAMS[color]:g}' if color else ''}"] = Curve(
             model=float,
             theory=partial(_constant, value),
-            theory_at=None,
             replicate=NONE,
             line=(),
             points=(END,),
