@@ -46,11 +46,12 @@ def test_two_classes_are_one_error_function():
     assert found.q == pytest.approx(q)
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.3, 0.2), (0.7, 0.1, 0.1, 0.1)])
+@pytest.mark.parametrize("shares", [(0.6, 0.3, 0.1), (0.7, 0.1, 0.1, 0.1)])
 def test_unequal_shares_against_exact_posteriors(shares, agrees):
     """Normal densities of a new sample given the training set, at a finite size, know nothing of the limit."""
-    found = [posterior_error(3.0, 0.5, shares, 300, stream(0, "posterior", len(shares), k)) for k in range(24)]
-    agrees(Estimate.of(found), glm.bayes_optimal_classes(3.0, 0.5, shares).test_error, resolves=0.12, bias=0.002)
+    found = [posterior_error(0.5, 0.1, shares, 400, stream(0, "posterior", len(shares), k)) for k in range(48)]
+    # Centers that are shifted by half of their squared distance err a third more.
+    agrees(Estimate.of(found), glm.bayes_optimal_classes(0.5, 0.1, shares).test_error, resolves=0.3, bias=0.001)
 
 
 @pytest.mark.parametrize("loss", ["square", "softmax"])
