@@ -52,7 +52,7 @@ ifneq ($(words $(filter draft default paper,$(QUALITY))) $(words $(QUALITY)),1 1
 $(error QUALITY must be one of draft, default, paper, got '$(QUALITY)')
 endif
 # Extras of setup.cfg that figures, analyses or benchmarks may need and that nothing installs unless they are asked for.
-KNOWN_EXTRAS := nets text encoder formats tables dask samplers
+KNOWN_EXTRAS := nets text images encoder formats tables dask samplers
 override EXTRAS := $(EXTRAS)
 ifneq ($(filter-out $(KNOWN_EXTRAS),$(EXTRAS)),)
 $(error EXTRAS must be some of: $(KNOWN_EXTRAS); got '$(EXTRAS)')
@@ -80,7 +80,7 @@ help:
 	@echo "make test-oldest                run the suite with the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       run ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
 	@echo "Variables: QUALITY=draft|default|paper sets the number of replicates; JOBS=2 the number of processes; BACKEND=dask SCHEDULER=tcp://host:8786 a Dask cluster;"
-	@echo "EXTRAS=\"nets text\" installs what some figures need (nets: trained encoders, text: Reuters, encoder: Reuters and the weights of a pretrained encoder); formats is for alignments of other programs, tables for Parquet files,"
+	@echo "EXTRAS=\"nets text\" installs what some figures need (nets: trained encoders, text: Reuters, images: MNIST, encoder: Reuters and the weights of a pretrained encoder); formats is for alignments of other programs, tables for Parquet files,"
 	@echo "dask for a cluster, and \"nets samplers\" for what make bench compares (JAX, torch);"
 	@echo "ALIGNMENTS=FOLDER is where the families RF00162.fasta and DHFR.a2m are, which two figures show; PYTHON=python3.12 is the Python to use,"
 	@echo "in .venv/ or, where that has another one, in .venv-3.12/."

@@ -7,6 +7,7 @@ from simulate.glm.masked_site import MaskedSiteFit, conditional_entropy, fit_mas
 from simulate.glm.measure import Measured, measure, resampled
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import Group, Population, population
+from simulate.glm.posterior_classes import posterior_error
 from simulate.glm.random_labels import random_inputs
 from simulate.glm.replicate import (
     accuracy_minus,
@@ -15,6 +16,7 @@ from simulate.glm.replicate import (
     disparate_impact,
     squared_norm,
     test_error,
+    train_error,
     train_loss,
 )
 from simulate.glm.transfer import Network, draw_task, random_network, scratch_error, train
@@ -44,6 +46,7 @@ __all__ = [
     "fit_multiclass",
     "measure",
     "population",
+    "posterior_error",
     "random_inputs",
     "random_network",
     "resampled",
@@ -51,5 +54,6 @@ __all__ = [
     "squared_norm",
     "test_error",
     "train",
+    "train_error",
     "train_loss",
 ]

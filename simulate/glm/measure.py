@@ -1,5 +1,6 @@
 """Measures one replicate of a model: draws n = round(alpha p) samples, fits them, and tests on new samples."""
 
+import math
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, cast
@@ -36,13 +37,15 @@ class Measured(SolverResult):
     """Holds the means of one replicate, under the names that they have in the theory.
 
     `test_error` is E (y - h)^2 for linear labels, else the share of wrong signs (or classes). `train_loss` is the mean
-    loss of the training sample without the ridge. `squared_norm` |w|^2/p and `bias` have one entry for each learner or
+    loss of the training sample without the ridge, and `train_error` the share of it whose sign (or class) is wrong, NaN
+    where that is not measured. `squared_norm` |w|^2/p and `bias` have one entry for each learner or
     output; `cluster_errors` and `selection_rate` P(h > 0) have one for each cluster (group or class) of the model. What
     a model does not have is empty. The evidence is that of the fit.
     """
 
     train_loss: float
     test_error: float
+    train_error: float
     squared_norm: Array = field(default_factory=lambda: NO_VALUES)
     bias: Array = field(default_factory=lambda: NO_VALUES)
     cluster_errors: Array = field(default_factory=lambda: NO_VALUES)
@@ -99,6 +102,7 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
     return replicate_of(
         fitted,
         float(shares @ errors),
+        wrong_signs(sample.y, fitted.fields(sample.X, learners), source.groups[0].labels),
         cluster_errors=errors,
         selection_rate=np.array([response.selection for response in responses]),
     )
@@ -109,11 +113,19 @@ def _argument(labels: str) -> Argument:
     return "residual" if labels == "linear" else "margin"
 
 
-def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: Array) -> Measured:
+def wrong_signs(y: Array, h: Array, labels: str = "sign") -> float:
+    """Return the share of labels +-1 of which the fields h have the other sign; NaN for linear labels."""
+    return math.nan if labels == "linear" else float(np.mean(y * h < 0))
+
+
+def replicate_of(
+    fitted: LinearFit | MulticlassFit, test_error: float, train_error: float = math.nan, **more: Array
+) -> Measured:
     """Return what is measured of a fit, with its evidence."""
     return Measured(
         train_loss=fitted.train_loss,
         test_error=test_error,
+        train_error=train_error,
         squared_norm=fitted.squared_norm,
         bias=fitted.bias,
         **more,
@@ -128,23 +140,27 @@ def _(model: RandomFeatures, d: int, rng: Generator) -> Measured:
     task = FeatureTask(model, d, rng)
     X, y = task.draw(sample_size(model.samples_per_input, d, len(task.map)), rng)
     fitted = fit(X, y, cast(AnyLoss, model.loss), model.lam, argument=_argument(model.labels))
-    return replicate_of(fitted, task.error(fitted.weights[0], TEST_SAMPLES, rng))
+    wrong = wrong_signs(y, fitted.fields(X), model.labels)
+    return replicate_of(fitted, task.error(fitted.weights[0], TEST_SAMPLES, rng), wrong)
 
 
 def _random_labels(model: RandomLabels, d: int, rng: Generator, inputs: InputLaw) -> Measured:
     covariance = model.covariance if model.covariance.d == d else model.covariance.resized(d)
     X = random_inputs(covariance, sample_size(model.alpha, d, d), rng, inputs)
-    fitted = fit(X, rng.choice((-1.0, 1.0), len(X)), cast(AnyLoss, model.loss), model.lam)
-    return replicate_of(fitted, 0.5)
+    y = rng.choice((-1.0, 1.0), len(X))
+    fitted = fit(X, y, cast(AnyLoss, model.loss), model.lam)
+    return replicate_of(fitted, 0.5, wrong_signs(y, fitted.fields(X)))
 
 
 @_measured.register
 def _(model: MulticlassMixture, d: int, rng: Generator) -> Measured:
     clusters, shares, loss = ClassClusters.of(model, d), np.array(model.probabilities), model.loss
     classes = np.repeat(np.arange(model.n_classes), apportion(shares, sample_size(model.alpha, d, d)))
-    fitted = fit_multiclass(clusters.draw(classes, rng), classes, model.n_classes, loss, model.lam, bias=model.bias)
+    X = clusters.draw(classes, rng)
+    fitted = fit_multiclass(X, classes, model.n_classes, loss, model.lam, bias=model.bias)
     errors = clusters.errors(fitted, rng)
-    return replicate_of(fitted, float(shares @ errors), cluster_errors=errors)
+    wrong = float(np.mean(fitted.fields(X).argmax(axis=1) != classes))
+    return replicate_of(fitted, float(shares @ errors), wrong, cluster_errors=errors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,15 @@ def train_loss(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "g
 
 
 @checked
+def train_error(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures the share of the training samples whose label (sign or class) is not predicted.
+
+    NaN for linear labels and for TransferModel, of whose training set only the loss is measured.
+    """
+    return measure(model, d, rng).train_error
+
+
+@checked
 def test_error(model: AnyModel, d: int, rng: Generator) -> float:
     """Measures E (y - h)^2 on fresh samples for linear labels, else the share of wrong predictions.
 

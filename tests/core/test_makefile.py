@@ -176,7 +176,10 @@ def test_extras_are_installed_only_when_asked_for(bare):
     assert (bare / "pip.log").read_text().count("-e .[nets]") == 1
     refused = make(bare, "figures", "EXTRAS=nets torch")
     assert refused.returncode != 0
-    assert "EXTRAS must be some of: nets text encoder formats tables dask samplers; got 'nets torch'" in refused.stderr
+    assert (
+        "EXTRAS must be some of: nets text images encoder formats tables dask samplers; got 'nets torch'"
+        in refused.stderr
+    )
 
 
 def test_the_weights_of_the_encoder_are_installed_alone(bare):

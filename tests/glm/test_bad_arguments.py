@@ -34,6 +34,9 @@ LINEAR = GaussianCovariateModel.from_blocks(
 )
 TASK = HiddenManifold(np.eye(3), np.ones(3))
 FUNCTIONS = {
+    "bayes_optimal_classes": Example(
+        glm.bayes_optimal_classes, {"alpha": 1.0, "variance": 0.5, "shares": [0.3, 0.7], "mean_power": 1.0}
+    ),
     "bayes_optimal_linear": Example(glm.bayes_optimal_linear, {"alpha": 1.0, "noise": 0.1, "power": 1.0}),
     "bayes_optimal_mixture": Example(
         glm.bayes_optimal_mixture, {"alpha": 1.0, "variance": 0.5, "mean_power": 1.0, "probability": 0.3}
@@ -125,7 +128,14 @@ RECORDS = {
 
 def test_all_public_functions_are_tried():
     tried = set(FUNCTIONS) | set(RECORDS)
-    results = {"LearningCurve", "Loss", "MulticlassSaddlePoint", "RidgeRegression", "SaddlePoint"}
+    results = {
+        "BayesOptimalClasses",
+        "LearningCurve",
+        "Loss",
+        "MulticlassSaddlePoint",
+        "RidgeRegression",
+        "SaddlePoint",
+    }
     results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 

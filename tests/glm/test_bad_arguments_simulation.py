@@ -84,6 +84,10 @@ def examples():
         "random_inputs": Example(
             glm.random_inputs, {"covariance": AR1(6, 0.5), "n": 5, "rng": stream(0, "bad"), "inputs": "features"}
         ),
+        "posterior_error": Example(
+            glm.posterior_error,
+            {"alpha": 2.0, "variance": 0.5, "shares": [0.4, 0.6], "d": 5, "rng": stream(0, "bad"), "mean_power": 1.0},
+        ),
         "resampled": Example(
             glm.resampled, {"features": X, "targets": X[:, 0], "n": 9, "lam": 0.1, "rng": stream(0, "bad")}
         ),
@@ -98,7 +102,7 @@ def examples():
             {"share": 1.0, "covariance": np.ones(3), "mean": np.zeros(3), "teacher": np.ones(3), "labels": "sign"},
         ),
     }
-    for function in (glm.train_loss, glm.test_error, glm.squared_norm, glm.bias):
+    for function in (glm.train_loss, glm.train_error, glm.test_error, glm.squared_norm, glm.bias):
         found[function.__name__] = Example(function, one)
     for function in (glm.accuracy_plus, glm.accuracy_minus, glm.disparate_impact):
         found[function.__name__] = Example(function, one)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from theory.core.former import former
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
+from theory.glm.bayes_optimal_classes import BayesOptimalClasses, bayes_optimal_classes
 from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
 from theory.glm.curves import LearningCurve, learning_curve
 from theory.glm.fairness import FairnessTable, fairness_table
@@ -32,6 +33,7 @@ from theory.models.glm import GaussianMixture, RandomFeatures, RandomLabels
 random_features, random_labels, gaussian_mixture = RandomFeatures, RandomLabels, GaussianMixture.opposite
 
 __all__ = [
+    "BayesOptimalClasses",
     "ConvexMargin",
     "FairnessTable",
     "LearningCurve",
@@ -41,6 +43,7 @@ __all__ = [
     "SaddlePoint",
     "UniversalRandomLabels",
     "as_problem",
+    "bayes_optimal_classes",
     "bayes_optimal_linear",
     "bayes_optimal_mixture",
     "bayes_optimal_sign",

@@ -1,6 +1,7 @@
 """The overlaps, conjugates and observables at a saddle point."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,8 +9,11 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.results import SolverResult
+from theory.glm.averages import Field
+from theory.glm.losses import loss_of
 from theory.glm.overlaps import Overlaps
-from theory.glm.own_losses import Jump
+from theory.glm.own_losses import Jump, examined
+from theory.glm.training_error import training_error
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics.stability import WithReplicon
 
@@ -88,6 +92,16 @@ class SaddlePoint(WithReplicon, SolverResult):
     def bias_determined(self) -> bool:
         """Whether more than one in 1e12 of the forces on each trained bias decides on it."""
         return not bool(np.any(self.bias_share < LEAST_SHARE))
+
+    @cached_property
+    def train_error(self) -> float:
+        """The share of the training samples whose label is not predicted, P(y h < 0) among them; NaN if it is linear.
+
+        A hard margin leaves none, and so do other losses as lam -> 0 where a hyperplane separates the labels.
+        """
+        loss = examined(loss_of(self.problem.loss))
+        fields = [(c, Field.of(c, self.overlaps, float(self.bias[c.learner]))) for c in self.problem.clusters]
+        return sum(cluster.probability * training_error(cluster, loss, field) for cluster, field in fields)
 
     @property
     def overlaps(self) -> Overlaps:

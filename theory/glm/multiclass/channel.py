@@ -92,6 +92,16 @@ def softmax_averages(
     return ClassAverages(differences.T @ force, square, (response + response.T) / 2, loss, slopes)
 
 
+def softmax_prox(h: Array, V: Array, label: int, basis: Array) -> Array:
+    """Return argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(basis^T x)[label] for rows h (N, D), by Newton steps."""
+    from theory.glm.multiclass.prox_kernel import softmax_prox_rows
+
+    differences = _differences(basis)
+    prox = np.full(h.shape, np.nan)  # rows that are not numbers start at h
+    softmax_prox_rows(np.array(h @ differences.T, order="C"), _in_differences(V, differences), label, prox)
+    return np.asarray(np.linalg.solve(differences, prox.T).T)
+
+
 def symmetric_root(Q: Array) -> Array:
     """Return the symmetric square root of Q, which depends smoothly on Q.
 

@@ -44,6 +44,11 @@ def pilot_nodes(dimension: int) -> tuple[Array, Array]:
     return _sobol(dimension, PILOT_POINTS, 0)
 
 
+def scrambled_nodes(dimension: int, seed: int) -> tuple[Array, Array]:
+    """Return half as many Sobol points of the scramble `seed`: the spread over scrambles tells the error of a mean."""
+    return _sobol(dimension, POINTS // 2, seed)
+
+
 def sparse_level(dimension: int) -> int:
     """Return the level of the largest sparse grid of at most `MOST_SPARSE` nodes."""
     # A node of level i in one dimension is one of 2 i that are not the center, which all levels share.

@@ -66,6 +66,17 @@ def softmax_slopes(prox: Any, inverse: Any, slopes: Any) -> None:
 
 
 @cached_njit(error_model="numpy")
+def softmax_prox_rows(h: Any, inverse: Any, label: int, prox: Any) -> Any:
+    """Write the prox of every row of h (N, D) to `prox`, where it starts, and return how often it was evaluated."""
+    D = len(inverse)
+    work, H = np.empty((4, D)), np.empty((D, D))
+    evaluations = 0
+    for n in range(len(h)):
+        evaluations += _minimize(prox[n], h[n], inverse, label, H, work)
+    return evaluations
+
+
+@cached_njit(error_model="numpy")
 def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> int:
     """Move x to the minimum of the objective by Newton steps that are halved; H is left factorized at the end."""
     D = len(h)

@@ -15,6 +15,7 @@ from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import Rule, gaussian_nodes
 from theory.glm.multiclass.rules import solved_near, with_other_nodes
 from theory.glm.multiclass.stability import replicon
+from theory.glm.multiclass.training import training_chances
 from theory.models.glm import MulticlassMixture
 from theory.numerics import Solution, WithReplicon
 from theory.numerics.steps import relative_gap
@@ -27,12 +28,12 @@ class MulticlassSaddlePoint(WithReplicon, SolverResult):
     `r` (K, K) has the overlaps r[k, c] = w_k.mu_c/sqrt(p), `bias` is (K,); all are in the K outputs, for softmax with
     zero sum over them. `train_loss` is the mean loss of a training sample without the ridge, `test_loss` that of a
     fresh one. `confusion`, `test_error`, their `test_error_uncertainty` and `equation_uncertainty` are computed when
-    first asked for, and so is `quadrature_error`. `quadrature` names the nodes over which the averages of the equations
-    of softmax are taken: "product" for Gauss-Hermite products (up to 4 classes); for more "sparse grid", of
-    Gauss-Hermite nodes too, or where that is less accurate "Sobol", for 2^14 of these points; "panels" for two classes
-    and None for square loss, which needs none. `residual` is that of the equations with these nodes,
-    `equation_uncertainty` says how well they stand for the true averages, and `quadrature_error` how far the overlaps
-    and losses are off.
+    first asked for, and so are `quadrature_error`, `train_error` and its uncertainty. `quadrature` names the nodes over
+    which the averages of the equations of softmax are taken: "product" for Gauss-Hermite products (up to 4 classes);
+    for more "sparse grid", of Gauss-Hermite nodes too, or where that is less accurate "Sobol", for 2^14 of these
+    points; "panels" for two classes and None for square loss, which needs none. `residual` is that of the equations
+    with these nodes, `equation_uncertainty` says how well they stand for the true averages, and `quadrature_error` how
+    far the overlaps and losses are off.
 
     `replicon` is 1 minus the factor by which a small difference between the overlaps q of two replicas grows in one
     round of the equations, as in `SaddlePoint` but with matrices over the outputs: the difference delta_c of covariance
@@ -75,6 +76,27 @@ class MulticlassSaddlePoint(WithReplicon, SolverResult):
         fluctuations, and three standard errors of quasi-Monte Carlo otherwise: about 3e-5 of the test error.
         """
         return self._decisions[1]
+
+    @cached_property
+    def _training(self) -> tuple[Array, float]:
+        own = [k if len(self.q) > 1 else 0 for k in range(self.model.n_classes)]
+        means = self.r.T + self.bias
+        return training_chances(means, self.V[own], self.q[own], self.model.loss)
+
+    @property
+    def train_error(self) -> float:
+        """The share of the training samples whose class is not predicted."""
+        right = np.diag(self._training[0])
+        return max(0.0, 1 - float(np.array(self.model.probabilities) @ right))
+
+    @property
+    def train_error_uncertainty(self) -> float:
+        """An estimate of the numerical error of `train_error` at these overlaps.
+
+        For square loss and two classes it is that of `test_error_uncertainty`; for softmax of more, whose boundaries
+        between classes are curved, it is three standard errors of quasi-Monte Carlo, from 1e-4 to 1e-3.
+        """
+        return self._training[1]
 
     @cached_property
     def equation_uncertainty(self) -> float:
