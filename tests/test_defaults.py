@@ -228,6 +228,8 @@ DEFAULTS = {
         "WarmStartRisk": {"converged": True},
         "bayes_curve": {"noise": 0.0, "labels": "linear"},
         "bayes_optimal": {"state": "equilibrium"},
+        "critical_mean_variance": {"phi": "tanh"},
+        "criticality": {"phi": "erf"},
         "propagate": {"correlation": 1.0},
         "signal_fixed_point": {"check": True},
         "specialization": {"noise": 0.0, "labels": "linear"},
@@ -268,7 +270,7 @@ DEFAULTS = {
         "span_windows": {"exact_size": False},
     },
     "theory.models": {
-        "BinaryNetwork": {"neurons": "sign"},
+        "BinaryNetwork": {"neurons": "sign", "phi": "erf"},
         "Cluster": {
             "probability": 1.0,
             "labels": "sign",
