@@ -314,6 +314,7 @@ DEFAULTS = {
         "SpanWindows": {"step": 1},
         "Spectrum": {"axes": False, "heavy": False, "unbounded": False},
         "SpikedCumulant": {"prior": "signs"},
+        "SpikedWishart": {"prior": "signs"},
         "SpikedData": {"method": "ssr"},
         "SquareLatticePotts": {"beta": 1.0},
         "TeacherMixture": {"loss": "logistic", "teacher_overlap": 1.0},

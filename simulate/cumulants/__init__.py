@@ -12,6 +12,7 @@ from simulate.cumulants.network import ReluNetwork, network_gradient, train_netw
 from simulate.cumulants.norm_statistic import NormStatistics, norm_statistics
 from simulate.cumulants.random_features import fit_random_features
 from simulate.cumulants.samples import draw_spike, sample_null, sample_spiked
+from simulate.cumulants.wishart import enumerated_wishart_norm, sample_wishart
 
 __all__ = [
     "DivergenceError",
@@ -19,6 +20,7 @@ __all__ = [
     "ReluNetwork",
     "draw_spike",
     "enumerated_norm",
+    "enumerated_wishart_norm",
     "fit_random_features",
     "known_spike_accuracy",
     "labeled_samples",
@@ -28,5 +30,6 @@ __all__ = [
     "random_features_accuracy",
     "sample_null",
     "sample_spiked",
+    "sample_wishart",
     "train_network",
 ]
