@@ -47,6 +47,7 @@ DEFAULTS = {
     "simulate.core": {"sweep": {"digest": "", "backend": "loky"}},
     "simulate.cumulants": {
         "NormStatistics": {"converged": True},
+        "descended_accuracy": {"decay": 0.002, "n_epochs": 200, "rate": 0.002},
         "enumerated_norm": {"law": "spiked"},
         "network_accuracy": {"n_steps": 6000, "rate": 0.002, "batch_size": 256},
         "train_network": {"rate": 0.002, "batch_size": 256},

@@ -7,6 +7,7 @@ from simulate.cumulants.classification import (
     network_accuracy,
     random_features_accuracy,
 )
+from simulate.cumulants.descent import descended_accuracy
 from simulate.cumulants.likelihood_ratio import enumerated_norm
 from simulate.cumulants.network import ReluNetwork, network_gradient, train_network
 from simulate.cumulants.norm_statistic import NormStatistics, norm_statistics
@@ -18,6 +19,7 @@ __all__ = [
     "DivergenceError",
     "NormStatistics",
     "ReluNetwork",
+    "descended_accuracy",
     "draw_spike",
     "enumerated_norm",
     "enumerated_wishart_norm",

@@ -7,6 +7,7 @@ import simulate.cumulants
 from simulate.cumulants import (
     NormStatistics,
     ReluNetwork,
+    descended_accuracy,
     draw_spike,
     enumerated_norm,
     enumerated_wishart_norm,
@@ -72,6 +73,9 @@ RECORDS = {
 }
 
 MEASUREMENTS = {
+    "descended_accuracy": example(
+        descended_accuracy, model=SIGNS, n=5, rng=rng(), width=3, rate=0.01, decay=0.1, n_epochs=2
+    ),
     "draw_spike": example(draw_spike, model=SPHERE, rng=rng()),
     "enumerated_norm": example(enumerated_norm, model=SIGNS, n=3, repeats=5, rng=rng(), law="null"),
     "enumerated_wishart_norm": example(enumerated_wishart_norm, model=WISHART, n=3, repeats=5, rng=rng()),
@@ -83,7 +87,7 @@ MEASUREMENTS = {
     ),
     "network_gradient": example(network_gradient, network=NETWORK, X=X, y=Y),
     "norm_statistics": example(norm_statistics, model=SIGNS, n=5, repeats=3, rng=rng()),
-    "random_features_accuracy": example(random_features_accuracy, model=SIGNS, n=5, rng=rng(), width=3),
+    "random_features_accuracy": example(random_features_accuracy, model=SIGNS, n=5, rng=rng(), width=3, ridges=[0.1]),
     "sample_null": example(sample_null, model=SIGNS, n=5, rng=rng()),
     "sample_spiked": example(sample_spiked, model=SIGNS, spike=SPIKE, n=5, rng=rng()),
     "sample_wishart": example(sample_wishart, model=WISHART, spike=SPIKE, n=5, rng=rng()),
