@@ -59,6 +59,7 @@ DEFAULTS = {
         "StochasticActivations": {"converged": True},
         "Teacher": {"converged": True},
         "TrainedMultilayer": {"converged": True},
+        "canonical_similarity": {"kept": 0.99},
         "decay": {"correlation": 1.0, "burn_in": 2, "n_pairs": 4},
         "field_statistics": {"variance": 1.0, "correlation": 0.0},
         "sample_narrow": {

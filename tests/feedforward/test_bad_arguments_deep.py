@@ -63,6 +63,8 @@ SIMULATE = {
     "frozen_risks": example(
         simulated.frozen_risks, features=FEATURES, n_samples=12, lams=[0.1, 1.0], rng=rng(), depths=[1]
     ),
+    "canonical_similarity": example(simulated.canonical_similarity, first=INPUTS, second=INPUTS[:, :2], kept=0.9),
+    "procrustes_similarity": example(simulated.procrustes_similarity, first=INPUTS, second=INPUTS[:, :2]),
     "linear_alignment": example(simulated.linear_alignment, first=INPUTS, second=INPUTS[:, :2]),
     "stochastic_activations": example(
         simulated.stochastic_activations, network=SIGNS, width=10, n_layers=2, n_draws=3, rng=rng()
