@@ -28,7 +28,7 @@ CUMULANTS, LIMIT, MEASURED = "hidden cumulants", "Wishart, $d \\to \\infty$", "W
 DEGREES = (4, 16, 64, 256)
 SIZE, DATA_SETS = 40, 200  # d = n, and data sets in each replicate, of the measured part of degree 2
 SMALL, COUNTS, SMALL_BETA = (4, 6), (1, 2, 4, 7, 12), 0.3
-WHOLE = 600  # degree from which on nothing is left of the norm at this beta
+WHOLE = 80  # degree from which on nothing is left of the norm at this beta
 REPEATS = 5000
 
 
