@@ -8,8 +8,7 @@ from scipy.special import logsumexp
 
 from simulate.core import Estimate
 from simulate.cumulants.likelihood_ratio import CHUNK, LARGEST_DIMENSION
-from simulate.cumulants.samples import TOLERANCE, require_memory
-from theory.core import checks
+from simulate.cumulants.samples import require_memory, unit_vector
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import AtLeast, Count
@@ -26,9 +25,7 @@ def sample_wishart(model: SpikedWishart, spike: ArrayLike, n: Count, rng: np.ran
     >>> abs(np.mean((x @ [0.6, 0.8]) ** 2) - 100) < 5
     np.True_
     """
-    u = checks.finite_array("spike", spike, 1)
-    if u.shape != (model.size,) or abs(u @ u - 1) > TOLERANCE:
-        raise ValueError(f"spike must be a unit vector of shape ({model.size},), got {checks.shown(spike)}")
+    u = unit_vector(spike, model.size)
     require_memory("n", n, model.size)
     x = rng.standard_normal((n, model.size))
     x += np.sqrt(model.beta) * rng.standard_normal((n, 1)) * u
