@@ -109,6 +109,7 @@ def of_records():
         call(models.GaussianCovariateModel.from_blocks, **moments, **ridge, loss="square"),
         call(models.GaussianCovariateModel.from_data, features=X, targets=X[:, 0], **ridge),
         call(models.GaussianMixture.opposite, mean_power=1.0, variances=[1.0, 2.0], **HALVES, probability=0.5, **ridge),
+        call(models.Modes.of_eigenbasis, eigenvalues=np.ones(3), vectors=np.eye(3), signals=np.ones((1, 3))),
         call(models.Modes.of_matrix, covariance=np.eye(3)),
         call(models.HiddenManifold.random, n_inputs=4, n_latent=3, rng=RNG),
         call(task.correlated, feature_correlation=0.5, teacher_correlation=0.2, rng=RNG),

@@ -48,6 +48,7 @@ DEFAULTS = {
     "simulate.core": {"sweep": {"digest": "", "backend": "loky"}},
     "simulate.cumulants": {
         "NormStatistics": {"converged": True},
+        "descended_accuracy": {"decay": 0.002, "n_epochs": 200, "rate": 0.002},
         "enumerated_norm": {"law": "spiked"},
         "network_accuracy": {"n_steps": 6000, "rate": 0.002, "batch_size": 256},
         "train_network": {"rate": 0.002, "batch_size": 256},
@@ -59,6 +60,7 @@ DEFAULTS = {
         "StochasticActivations": {"converged": True},
         "Teacher": {"converged": True},
         "TrainedMultilayer": {"converged": True},
+        "canonical_similarity": {"kept": 0.99},
         "decay": {"correlation": 1.0, "burn_in": 2, "n_pairs": 4},
         "field_statistics": {"variance": 1.0, "correlation": 0.0},
         "sample_narrow": {
@@ -230,6 +232,8 @@ DEFAULTS = {
         "WarmStartRisk": {"converged": True},
         "bayes_curve": {"noise": 0.0, "labels": "linear"},
         "bayes_optimal": {"state": "equilibrium"},
+        "critical_mean_variance": {"phi": "tanh"},
+        "criticality": {"phi": "erf"},
         "propagate": {"correlation": 1.0},
         "signal_fixed_point": {"check": True},
         "specialization": {"noise": 0.0, "labels": "linear"},
@@ -267,7 +271,7 @@ DEFAULTS = {
         "solve": {"exact_size": False},
     },
     "theory.models": {
-        "BinaryNetwork": {"neurons": "sign"},
+        "BinaryNetwork": {"neurons": "sign", "phi": "erf"},
         "Cluster": {
             "probability": 1.0,
             "labels": "sign",
@@ -313,6 +317,7 @@ DEFAULTS = {
         "SpanWindows": {"step": 1},
         "Spectrum": {"axes": False, "heavy": False, "unbounded": False},
         "SpikedCumulant": {"prior": "signs"},
+        "SpikedWishart": {"prior": "signs"},
         "SpikedData": {"method": "ssr"},
         "SquareLatticePotts": {"beta": 1.0},
         "TeacherMixture": {"loss": "logistic", "teacher_overlap": 1.0},

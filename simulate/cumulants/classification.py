@@ -1,11 +1,12 @@
 """Classification of single samples: by trained networks, by random features, and by a test that knows the spike."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
 
 from simulate.cumulants.network import ReluNetwork, train_network
-from simulate.cumulants.random_features import fit_random_features
+from simulate.cumulants.random_features import RIDGES, fit_random_features
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -49,17 +50,22 @@ def network_accuracy(
 
 @checked
 def random_features_accuracy(
-    model: SpikedCumulant, n: Annotated[int, AtLeast(3)], rng: np.random.Generator, *, width: int | None = None
+    model: SpikedCumulant,
+    n: Annotated[int, AtLeast(3)],
+    rng: np.random.Generator,
+    *,
+    width: int | None = None,
+    ridges: Sequence[float] = RIDGES,
 ) -> float:
     """Measure the test accuracy of `width` random ReLU features (by default 5 d) fitted by ridge: one replicate.
 
     It does so as `network_accuracy` does for a network; the readout is fitted by `fit_random_features`, which needs n
-    of at least 3.
+    of at least 3, with the best of the `ridges`.
     """
     u = draw_spike(model, rng)
     m = 5 * model.size if width is None else width
     X, y = labeled_samples(model, u, n, rng)
-    return fit_random_features(X, y, m, rng).accuracy(*labeled_samples(model, u, TEST_SAMPLES, rng))
+    return fit_random_features(X, y, m, rng, ridges=ridges).accuracy(*labeled_samples(model, u, TEST_SAMPLES, rng))
 
 
 @checked

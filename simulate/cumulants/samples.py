@@ -45,11 +45,19 @@ def sample_spiked(model: SpikedCumulant, spike: ArrayLike, n: Count, rng: np.ran
     >>> (sample_spiked(model, u, 4, rng) @ u).round(1)  # nearly the signs g
     array([ 1., -1.,  1.,  1.])
     """
-    u = checks.finite_array("spike", spike, 1)
-    if u.shape != (model.size,) or abs(u @ u - 1) > TOLERANCE:
-        raise ValueError(f"spike must be a unit vector of shape ({model.size},), got {checks.shown(spike)}")
+    u = unit_vector(spike, model.size)
     require_memory("n", n, model.size)
     return np.asarray(spiked_data_sets(model, u[None], n, rng)[0])
+
+
+def unit_vector(spike: ArrayLike, d: int) -> Array:
+    """Return a spike as an array (d,); ValueError unless its norm is one."""
+    u = checks.finite_array("spike", spike, 1)
+    with np.errstate(over="ignore"):
+        is_unit = u.shape == (d,) and abs(u @ u - 1) <= TOLERANCE
+    if not is_unit:
+        raise ValueError(f"spike must be a unit vector of shape ({d},), got {checks.shown(spike)}")
+    return u
 
 
 def draw_spikes(model: SpikedCumulant, count: int, rng: np.random.Generator) -> Array:

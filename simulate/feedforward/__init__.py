@@ -3,9 +3,10 @@
 from simulate.feedforward.binary import Decay, FieldStatistics, decay, field_statistics
 from simulate.feedforward.multilayer import Multilayer, TrainedMultilayer, train_multilayer
 from simulate.feedforward.narrow import NarrowSample, narrow_risk, sample_narrow
+from simulate.feedforward.similarity import canonical_similarity, linear_alignment, procrustes_similarity
 from simulate.feedforward.stochastic import StochasticActivations, stochastic_activations
 from simulate.feedforward.transfer import frozen_risks, warm_start_risks
-from simulate.feedforward.transfer_networks import Teacher, draw_teachers, linear_alignment, transfer_network
+from simulate.feedforward.transfer_networks import Teacher, draw_teachers, transfer_network
 
 __all__ = [
     "Decay",
@@ -15,12 +16,14 @@ __all__ = [
     "StochasticActivations",
     "Teacher",
     "TrainedMultilayer",
+    "canonical_similarity",
     "decay",
     "draw_teachers",
     "field_statistics",
     "frozen_risks",
     "linear_alignment",
     "narrow_risk",
+    "procrustes_similarity",
     "sample_narrow",
     "stochastic_activations",
     "train_multilayer",

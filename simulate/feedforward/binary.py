@@ -90,7 +90,7 @@ class Layer:
         if self.network.neurons == "sign":
             common = (slopes * self.forward(fields, noise)).sum(axis=0) * s / (width * freedom**2)
             below = self.scale * (self.signs.T @ slopes) / freedom + common * outputs
-            return np.asarray(math.sqrt(2 / math.pi) * np.exp(-(fields**2) / 2) * below)
+            return np.asarray(_slope(self.network, fields) * below)
         common = np.zeros(fields.shape[1])
         np.divide((slopes * noise).sum(axis=0) * (1 - s), width * freedom, out=common, where=freedom > 0)
         return np.asarray((1 - outputs**2) * (self.scale * (self.signs.T @ slopes) + common * outputs))
@@ -103,7 +103,17 @@ class Layer:
 
 def activation(network: BinaryNetwork, fields: Array) -> Array:
     """Return the outputs of neurons with these fields."""
-    return np.asarray(erf(fields / math.sqrt(2)) if network.neurons == "sign" else np.tanh(fields))
+    return np.asarray(erf(fields / math.sqrt(2)) if _is_probit(network) else np.tanh(fields))
+
+
+def _slope(network: BinaryNetwork, fields: Array) -> Array:
+    if _is_probit(network):
+        return np.asarray(math.sqrt(2 / math.pi) * np.exp(-(fields**2) / 2))
+    return np.asarray(1 - np.tanh(fields) ** 2)
+
+
+def _is_probit(network: BinaryNetwork) -> bool:
+    return network.neurons == "sign" and network.phi == "erf"
 
 
 @checked

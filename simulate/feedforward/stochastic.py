@@ -38,16 +38,16 @@ def stochastic_activations(
 
     Biases and means of weights are drawn once. The input is a random vector of signs; a weight is +1 or -1 with its
     mean, and a neuron is the sign of sum_j W_ij s_j/sqrt(N) + b_i. ValueError for a network of other neurons than
-    signs, for fewer than two neurons, one layer or two draws, and for so few neurons that all outputs of a layer
-    vanish.
+    signs or of another phi than "erf", which alone is the mean sign, for fewer than two neurons, one layer or two
+    draws, and for so few neurons that all outputs of a layer vanish.
 
     >>> network = BinaryNetwork(mean_variance=0.7, bias_variance=0.1)
     >>> found = stochastic_activations(network, 200, 2, 100, np.random.default_rng(0))
     >>> abs(found.slopes - 1).max() < 0.1
     np.True_
     """
-    if network.neurons != "sign":
-        raise ValueError(f"network must have sign neurons, got {network}")
+    if network.neurons != "sign" or network.phi != "erf":
+        raise ValueError(f"network must have sign neurons and phi='erf', got {network}")
     N, count = width, int(checks.between("n_layers", n_layers, 1, 10_000, closed=(True, True)))
     draws = int(checks.between("n_draws", n_draws, 2, 1e9, closed=(True, True)))
     checks.fits_in_memory(f"{count} layers of {N} neurons", (count + 2.0) * float(N) ** 2)

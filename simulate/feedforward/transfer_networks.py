@@ -81,30 +81,3 @@ def transfer_network(
         sizes = (source.n_inputs, *[layer.shape[1] for layer in source.layers])
         start = Multilayer((*source.layers[:kept], *Multilayer.random(sizes, rng).layers[kept:]))
     return train_multilayer(start, inputs, labels, rng, n_steps=n_steps, n_frozen=kept, batch=batch, patience=patience)
-
-
-@checked
-def linear_alignment(first: Numbers, second: Numbers) -> float:
-    """Compute the linear centered kernel alignment of two sets of features (samples, neurons) of the same samples.
-
-    With centered columns it is |A'B|_F^2/(|A'A|_F |B'B|_F): one for features that agree up to a rotation and a factor,
-    and of the order of the number of neurons over that of samples for independent ones (S. Kornblith et al.,
-    arXiv:1905.00414, Section 3). ValueError for shapes that do not fit, and for features that do not vary.
-
-    >>> features = np.random.default_rng(0).standard_normal((500, 4))
-    >>> round(linear_alignment(features, 3 * features[:, ::-1] + 1), 12)
-    1.0
-    """
-    A, B = (checks.finite_array(name, value, 2) for name, value in (("first", first), ("second", second)))
-    if len(A) != len(B):
-        raise ValueError(f"second must have the {len(A)} samples of first, got {len(B)}")
-    scaled = []
-    for name, features in (("first", A), ("second", B)):
-        top = abs(features).max()
-        centered = features / top if top > 0 else np.array(features)
-        centered = centered - centered.mean(axis=0)
-        if np.linalg.norm(centered) < 1e-12:
-            raise ValueError(f"{name} must vary from sample to sample, got constant features")
-        scaled.append(centered)
-    X, Y = scaled
-    return float(np.sum((X.T @ Y) ** 2) / (np.linalg.norm(X.T @ X) * np.linalg.norm(Y.T @ Y)))

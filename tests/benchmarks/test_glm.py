@@ -13,7 +13,7 @@ from scipy.special import erfc, expit
 
 from tests.glm.settings import teacher_problem
 from theory import glm
-from theory.models import Modes, MulticlassMixture
+from theory.models import GaussianCovariateModel, Modes, MulticlassMixture
 
 SUBJECT = "generalized linear models"
 ALPHAS = np.geomspace(0.2, 5, 30)
@@ -74,6 +74,33 @@ def test_logistic_curve(jobs):
         per=30.0,
         off=lambda ours, theirs: np.max(abs(theirs / ours - 1)),
         goal="0.1 s",
+    )
+
+
+def test_one_covariance_at_many_ratios(jobs):
+    """Ridge regression on 500 features at 10 sample ratios; beside it, one decomposition for every point."""
+    G = np.random.default_rng(0).standard_normal((500, 400))
+    covariance, signal = G @ G.T / 400 + 0.1 * np.eye(500), G[:, 0]
+    model = GaussianCovariateModel(
+        covariance=covariance, signal=signal, power=2.0, alpha=1.0, lam=0.1, loss="square", labels="linear"
+    )
+    ratios = ALPHAS[::3]
+
+    def repeated():
+        options = {"power": 2.0, "lam": 0.1, "loss": "square", "labels": "linear"}
+        records = (
+            GaussianCovariateModel(covariance=covariance, signal=signal, alpha=float(alpha), **options)
+            for alpha in ratios
+        )
+        return np.array([glm.solve(each).q[0] for each in records])
+
+    jobs.compare(
+        "ridge regression with one covariance at many sample ratios, p = 500",
+        lambda: np.array([glm.solve(replace(model, alpha=float(alpha))).q[0] for alpha in ratios]),
+        {"the same with a new record for every point": repeated},
+        per=10.0,
+        off=lambda ours, theirs: np.max(abs(theirs / ours - 1)),
+        goal="0.01 s",
     )
 
 

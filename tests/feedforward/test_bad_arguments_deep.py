@@ -29,7 +29,8 @@ def rng():
 TEACHER = simulated.draw_teachers(TASK, rng())[0]
 
 THEORY = {
-    "criticality": example(feedforward.criticality, neurons="sign"),
+    "critical_mean_variance": example(feedforward.critical_mean_variance, variance=0.3, phi="erf"),
+    "criticality": example(feedforward.criticality, neurons="sign", phi="tanh"),
     "frozen_risk": example(feedforward.frozen_risk, features=FEATURES, n_samples=12.5, lam=0.3),
     "propagate": example(feedforward.propagate, network=SIGNS, n_layers=3, variance=1.0, correlation=0.5),
     "signal_fixed_point": example(feedforward.signal_fixed_point, network=SIGNS, check=True),
@@ -38,7 +39,7 @@ THEORY = {
 }
 
 RECORDS = {
-    "BinaryNetwork": example(BinaryNetwork, mean_variance=0.9, bias_variance=0.1, neurons="tanh"),
+    "BinaryNetwork": example(BinaryNetwork, mean_variance=0.9, bias_variance=0.1, neurons="sign", phi="tanh"),
     "NestedFeatures": example(NestedFeatures, dimensions=(20, 5), kept_powers=(1, 0.7), noise=0.1),
     "NetworkTransfer": example(NetworkTransfer, n_inputs=3, width=4, layer_overlaps=(1.0, 0.5), weight_variance=2.0),
 }
@@ -62,6 +63,8 @@ SIMULATE = {
     "frozen_risks": example(
         simulated.frozen_risks, features=FEATURES, n_samples=12, lams=[0.1, 1.0], rng=rng(), depths=[1]
     ),
+    "canonical_similarity": example(simulated.canonical_similarity, first=INPUTS, second=INPUTS[:, :2], kept=0.9),
+    "procrustes_similarity": example(simulated.procrustes_similarity, first=INPUTS, second=INPUTS[:, :2]),
     "linear_alignment": example(simulated.linear_alignment, first=INPUTS, second=INPUTS[:, :2]),
     "stochastic_activations": example(
         simulated.stochastic_activations, network=SIGNS, width=10, n_layers=2, n_draws=3, rng=rng()

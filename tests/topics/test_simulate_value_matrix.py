@@ -7,7 +7,7 @@ from scipy import sparse
 from simulate.core import Estimate, stream
 from simulate.topics import fit_value_matrix, mask_documents, sample_topic_documents
 from simulate.topics.value_matrix import NormalEquations
-from theory.models.topics import Masking, TopicModel
+from theory.models.topics import Masking, TopicMixture, TopicModel
 
 MODEL = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
 MASKING = Masking(selected=0.3, kept=0.2, randomized=0.2)
@@ -101,6 +101,27 @@ def test_finite_documents_follow_the_theory(agrees, length):
     agrees(diagonal, exact.diagonal - exact.different, resolves=0.05)
     agrees(same, exact.same - exact.different, resolves=0.05)
     agrees(loss, finite_length_loss(MODEL, MASKING, length), resolves=0.01)
+
+
+def test_documents_of_dirichlet_shares_and_many_lengths_follow_the_theory(agrees):
+    from theory.topics import finite_length_loss, finite_length_value_matrix
+
+    mixture = TopicMixture.dirichlet(n_topics=MODEL.n_topics, words_per_topic=3, concentration=0.1)
+    topic = np.arange(12) // 3
+    same, diagonal = topic[:, None] == topic, np.eye(12, dtype=bool)
+    found = []
+    for replicate in range(28):
+        rng = stream(0, "dirichlet", replicate)
+        documents = sample_topic_documents(MODEL, 6000, rng, length=(2, 40), concentration=0.1)
+        fit = fit_value_matrix(documents, MASKING, rng)
+        W = fit.matrix[1:, 1:]
+        different = W[~same].mean()
+        found.append((W[diagonal].mean() - different, W[same & ~diagonal].mean() - different, fit.loss))
+    exact = finite_length_value_matrix(mixture, MASKING, (2, 40))
+    diagonal, same, loss = (Estimate.of(column) for column in np.transpose(found))
+    agrees(diagonal, exact.diagonal - exact.different, resolves=0.05)
+    agrees(same, exact.same - exact.different, resolves=0.05)
+    agrees(loss, finite_length_loss(mixture, MASKING, (2, 40)), resolves=0.01)
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,24 @@ def test_finite_length_against_least_squares_on_exact_moments(case, N):
     assert topics.finite_length_loss(model, masking, N) == pytest.approx(loss, abs=1e-13)
 
 
+@pytest.mark.parametrize("case", [((4, 3, 2), (0.3, 0.2, 0.2)), ((5, 2, 3), (0.4, 0.3, 0.7))])
+def test_documents_of_many_lengths_count_by_their_length(case):
+    model, masking = small(case)
+    lengths = range(2, 8)
+    xx, yx, x = (
+        sum(N * moment for N, moment in zip(lengths, moments, strict=True)) / sum(lengths)
+        for moments in zip(*(finite_length_moments(model, masking, N) for N in lengths), strict=True)
+    )
+    y = np.r_[0, np.full(model.n_words, 1 / model.n_words)]
+    covariance, cross = xx - np.outer(x, x), yx - np.outer(y, x)
+    W = topics.finite_length_value_matrix(model, masking, (2, 7))
+    assert W.matrix[1:] @ covariance == pytest.approx(cross[1:], abs=1e-14)
+    loss = 1 - y @ y - np.trace(cross @ np.linalg.pinv(covariance, rcond=1e-10) @ cross.T)
+    assert topics.finite_length_loss(model, masking, (2, 7)) == pytest.approx(loss, abs=1e-13)
+    same, single = (topics.finite_length_value_matrix(model, masking, length) for length in ((6, 6), 6))
+    assert (same.diagonal, same.same, same.different) == (single.diagonal, single.same, single.different)
+
+
 def test_finite_length_reference_values():
     W = topics.finite_length_value_matrix(MODEL, STANDARD, 60)
     expected = 0.206588457335, 0.0914695010801, -0.0114423774117
@@ -190,6 +208,9 @@ def test_long_documents_and_no_ridge_do_not_commute():
         (lambda: topics.optimal_value_matrix(Masking(), STANDARD), "model must be a record"),
         (lambda: topics.finite_length_value_matrix(MODEL, STANDARD, 0), "length must be an integer of at least 1"),
         (lambda: topics.finite_length_loss(MODEL, STANDARD, 2.5), "length must be an integer"),
+        (lambda: topics.finite_length_loss(MODEL, STANDARD, (5, 4)), "length must be an integer of at least 5, got 4"),
+        (lambda: topics.finite_length_loss(MODEL, STANDARD, (1, 4, 5)), "length must have 2 entries, got"),
+        (lambda: topics.finite_length_loss(MODEL, STANDARD, (1, 10**7)), "length must have ends that differ by"),
     ],
 )
 def test_errors(call, message):

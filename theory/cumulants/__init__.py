@@ -8,9 +8,11 @@ from theory.cumulants.overlap import overlap_function
 from theory.cumulants.threshold import (
     LikelihoodRatioRate,
     LikelihoodRatioThreshold,
+    likelihood_ratio_beta,
     likelihood_ratio_rate,
     likelihood_ratio_threshold,
 )
+from theory.cumulants.wishart import wishart_low_degree_limit, wishart_low_degree_norm
 
 __all__ = [
     "LikelihoodRatioNorm",
@@ -18,6 +20,7 @@ __all__ = [
     "LikelihoodRatioThreshold",
     "LowDegreeNorm",
     "NormTest",
+    "likelihood_ratio_beta",
     "likelihood_ratio_norm",
     "likelihood_ratio_rate",
     "likelihood_ratio_threshold",
@@ -26,4 +29,6 @@ __all__ = [
     "norm_test_samples",
     "oracle_accuracy",
     "overlap_function",
+    "wishart_low_degree_limit",
+    "wishart_low_degree_norm",
 ]

@@ -12,7 +12,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import AtLeast, Count
 from theory.core.results import Result
 from theory.cumulants.overlap import log_coefficients
-from theory.models import SpikedCumulant
+from theory.models import SpikedCumulant, SpikedWishart
 
 Degree = Annotated[int, AtLeast(0, most=1000)]
 MAX_EXPONENT = 700.0
@@ -58,8 +58,12 @@ def low_degree_norm(model: SpikedCumulant, n: Count, degree: Degree) -> LowDegre
     >>> [round(low_degree_norm(model, n=2500, degree=D).norm, 11) for D in (3, 4, 8)]
     [1.0, 1.33695330465, 2.02974592012]
     """
-    D = degree
-    log_terms = log_power_coefficients(log_coefficients(model, D), n) + _log_overlap_moments(model, D)
+    return summed(log_power_coefficients(log_coefficients(model, degree), n) + log_overlap_moments(model, degree))
+
+
+def summed(log_terms: Array) -> LowDegreeNorm:
+    """Return the norm whose degrees contribute the exponentials of `log_terms` (D + 1,), of which the first is one."""
+    D = len(log_terms) - 1
     log_excess = float(logsumexp(log_terms[1:])) if D and log_terms[1:].max() > -math.inf else -math.inf
     excess = math.exp(log_excess) if log_excess < MAX_EXPONENT else math.inf
     return LowDegreeNorm(float(np.logaddexp(0.0, log_excess)), excess, D, log_terms)
@@ -113,7 +117,7 @@ def _log_sum(terms: Array) -> float:
     return float(logsumexp(terms)) if terms.max() > -math.inf else -math.inf
 
 
-def _log_overlap_moments(model: SpikedCumulant, degree: int) -> Array:
+def log_overlap_moments(model: SpikedCumulant | SpikedWishart, degree: int) -> Array:
     """Compute log E lambda^m for m = 0 to `degree`; -inf for odd m, since lambda and -lambda have the same law."""
     d, m = float(model.size), np.arange(degree + 1.0)
     logs = np.full(degree + 1, -math.inf)

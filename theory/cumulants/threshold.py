@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 from scipy.optimize import brentq
 
+from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Within
@@ -22,6 +23,7 @@ GRID = np.concatenate(
     [np.linspace(-690, -40, 300), np.linspace(-39.95, -1, 800), np.log(np.linspace(0.37, 0.9999, 400))]
 )
 MAX_GAMMA = 1e100
+LOG_BETAS = (math.log(1e-6), math.log(1e100) - 1e-9)  # the range in which a beta is searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +84,32 @@ def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshol
     advice = None if math.isfinite(value) else "log f vanishes in floating-point numbers: take a larger beta"
     Solution.verified(value, residual, TOL, count, what="likelihood_ratio_threshold", advice=advice)
     return LikelihoodRatioThreshold(value, 1 - gap, gap, residual=residual, iterations=count, converged=True)
+
+
+@checked
+def likelihood_ratio_beta(model: SpikedCumulant, gamma: Annotated[float, Within(0.0, MAX_GAMMA)]) -> float:
+    """Compute the signal-to-noise ratio beta at which the norm stays bounded up to just n = gamma d samples.
+
+    It inverts `likelihood_ratio_threshold`, which falls as beta grows; the d and the beta of the model play no part.
+    ValueError for a gamma that is not positive, or belongs to no beta from 1e-6 to 1e100 (with signs as latent
+    variables it begins at 0.006 for sign spikes, and at 1.002 on the sphere, where it stays above one for every beta);
+    ConvergenceError where the inverse could not be verified to a relative 1e-9.
+
+    >>> round(likelihood_ratio_beta(SpikedCumulant(d=math.inf, beta=1.0), gamma=1.0), 6)
+    10.782592
+    """
+
+    def excess(log_beta: float) -> float:
+        return math.log(likelihood_ratio_threshold(replace(model, beta=math.exp(log_beta))).gamma / gamma)
+
+    ends = [excess(end) for end in LOG_BETAS]
+    if not ends[0] >= 0 >= ends[1]:
+        least, most = (gamma * math.exp(end) for end in reversed(ends))
+        raise ValueError(f"gamma must lie in [{least:.4g}, {most:.4g}], got {checks.shown(gamma)}")
+    root, report = brentq(excess, *LOG_BETAS, xtol=1e-13, rtol=1e-14, full_output=True)
+    residual = abs(excess(root))
+    what = "likelihood_ratio_beta"
+    return math.exp(Solution.verified(root, residual, TOL, report.iterations, what=what, otherwise="unverified").value)
 
 
 @checked

@@ -1,6 +1,12 @@
 """Feed-forward networks: narrow ones that specialize, binary ones at initialization, and the best depth of transfer."""
 
-from theory.feedforward.initialization import Criticality, SignalFixedPoint, criticality, signal_fixed_point
+from theory.feedforward.initialization import (
+    Criticality,
+    SignalFixedPoint,
+    critical_mean_variance,
+    criticality,
+    signal_fixed_point,
+)
 from theory.feedforward.layer_map import SignalPropagation, propagate
 from theory.feedforward.narrow_activation import ActivationKernel, activation_kernel
 from theory.feedforward.narrow_bayes import NarrowCurve, NarrowOptimum, bayes_curve, bayes_optimal, stable_states
@@ -30,6 +36,7 @@ __all__ = [
     "activation_kernel",
     "bayes_curve",
     "bayes_optimal",
+    "critical_mean_variance",
     "criticality",
     "frozen_risk",
     "propagate",

@@ -38,7 +38,7 @@ def propagate(
     In the first layer the fields of both inputs are Gaussian with `variance` q >= 0 and correlation c. With s the mean
     variance of the network and B its bias variance:
 
-    - neurons "sign": A(c) = (2/pi) asin(q c/(1 + q)) is the average of f_a f_b, and
+    - neurons "sign": A(c) is the average of phi(h_a) phi(h_b), (2/pi) asin(q c/(1 + q)) where phi is "erf", and
       q' = (s A(1) + B)/(1 - s A(1)), c' = (s A(c) + B)/(s A(1) + B);
     - neurons "tanh": q' = E tanh^2 h + B, whatever s, and c' = (s E tanh h_a tanh h_b + B)/q'.
 
@@ -54,7 +54,7 @@ def propagate(
     """
     count = int(checks.between("n_layers", n_layers, 1, MAX_LAYERS, closed=(True, True)))
     q, c = variance, correlation
-    step = _sign_layer if network.neurons == "sign" else _tanh_layer
+    step = _tanh_layer if network.neurons == "tanh" else _erf_layer if network.phi == "erf" else _smooth_sign_layer
     variances, correlations = np.empty(count + 1), np.empty(count + 1)
     variances[0], correlations[0] = q, c
     for layer in range(1, count + 1):
@@ -63,7 +63,7 @@ def propagate(
     return SignalPropagation(variances, correlations)
 
 
-def _sign_layer(network: BinaryNetwork, q: float, c: float) -> tuple[float, float]:
+def _erf_layer(network: BinaryNetwork, q: float, c: float) -> tuple[float, float]:
     s, B = network.mean_variance, network.bias_variance
     signal = s * sign_overlap(q, 1.0) + B
     if signal == 0:
@@ -71,14 +71,28 @@ def _sign_layer(network: BinaryNetwork, q: float, c: float) -> tuple[float, floa
     return signal / sign_freedom(network, q), (s * sign_overlap(q, c) + B) / signal
 
 
+def _smooth_sign_layer(network: BinaryNetwork, q: float, c: float) -> tuple[float, float]:
+    """Return the next variance and correlation of sign neurons with phi = tanh."""
+    s, B = network.mean_variance, network.bias_variance
+    field = OneField(q)
+    signal = s * field.square + B
+    if signal == 0:
+        return 0.0, c
+    following = (s * _tanh_product(q, c) + B) / signal
+    return signal / ((1 - s) + s * field.missing), min(1.0, following)
+
+
 def _tanh_layer(network: BinaryNetwork, q: float, c: float) -> tuple[float, float]:
     s, B = network.mean_variance, network.bias_variance
     following = OneField(q).square + B
     if following == 0:
         return 0.0, s * c
-    # tanh is odd: inputs of opposite correlation have the opposite average.
-    product = math.copysign(TwoFields(q, 1 - abs(c)).product, c)
-    return following, (s * product + B) / following
+    return following, (s * _tanh_product(q, c) + B) / following
+
+
+def _tanh_product(q: float, c: float) -> float:
+    """Return E tanh h_a tanh h_b; tanh is odd, so that inputs of opposite correlation have the opposite average."""
+    return math.copysign(TwoFields(q, 1 - abs(c)).product, c)
 
 
 def sign_overlap(q: float, c: float) -> float:

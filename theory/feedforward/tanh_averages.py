@@ -36,6 +36,24 @@ class OneField:
         return 1 - self._mean(1 - self._t**2) if self._wide else self._mean(self._t**2)
 
     @property
+    def missing(self) -> float:
+        """1 - E tanh^2 h."""
+        return self._mean(1 - self._t**2)
+
+    @property
+    def square_slope(self) -> float:
+        """The derivative of E tanh^2 h by q."""
+        if not self._wide:
+            return 1 - self.shrinkage_slope
+        # Partial integration: E (z^2 - 1) tanh^2(sqrt(q) z)/(2 q), without the terms that cancel where q is large.
+        return self._mean((1 - self._x**2 / self.variance) * (1 - self._t**2)) / (2 * self.variance)
+
+    @property
+    def slope_gap(self) -> float:
+        """E sech^2 h - E sech^4 h."""
+        return self._mean(self._t**2 * (1 - self._t**2))
+
+    @property
     def shrinkage(self) -> float:
         """Q - E tanh^2 h, which is about 2 q^2 for small q."""
         if self._wide:

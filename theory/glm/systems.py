@@ -18,6 +18,7 @@ from theory.models.glm import (
     TeacherMixture,
     TransferModel,
 )
+from theory.models.glm.eigenbasis import eigenbasis
 from theory.models.glm.objective import Minimization
 from theory.numerics import graded_edges, panelled_legendre
 
@@ -41,7 +42,7 @@ def as_problem(model: Minimization) -> GeneralizedLinearModel:
 def covariate_problem(model: GaussianCovariateModel) -> GeneralizedLinearModel:
     """Turn a Gaussian covariate model into the general problem, in the eigenbasis of the student's covariance."""
     teacher = Cluster(labels=model.labels, teacher_signal=0, teacher_variance=model.power, noise=model.noise)
-    modes = Modes.of_matrix(model.covariance, model.signal)
+    modes = Modes.of_eigenbasis(*eigenbasis(model.covariance), model.signal)
     return GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=model.alpha, loss=model.loss, lam=model.lam)
 
 

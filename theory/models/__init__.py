@@ -3,7 +3,7 @@
 from theory.models.composed import Empirical, Scaled, Spiked
 from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
-from theory.models.cumulants import AtomicLatent, SpikedCumulant
+from theory.models.cumulants import AtomicLatent, SpikedCumulant, SpikedWishart
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
 from theory.models.feedforward import BinaryNetwork, NarrowNetwork, NestedFeatures, NetworkTransfer
@@ -119,6 +119,7 @@ __all__ = [
     "Spiked",
     "SpikedCumulant",
     "SpikedData",
+    "SpikedWishart",
     "SquareLatticePotts",
     "StochasticPerceptron",
     "StudentTScales",

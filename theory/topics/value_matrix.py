@@ -1,15 +1,18 @@
 """Stage 1: the value matrix with one-hot embeddings and uniform attention."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
+from theory.core import checks
 from theory.core.arguments import checked
-from theory.core.ranges import Dimension, NonNegative
+from theory.core.ranges import NonNegative
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors
 
 Bias = Literal["free", "none", "decayed"]
+MOST_LENGTHS = 1_000_000  # of documents whose lengths differ
 
 
 @checked
@@ -44,8 +47,11 @@ def mean_and_gap(
 
 
 @checked
-def finite_length_value_matrix(model: Topics, masking: Masking, length: Dimension) -> BlockMatrix:
+def finite_length_value_matrix(model: Topics, masking: Masking, length: float | tuple[int, int]) -> BlockMatrix:
     """Return the value matrix that minimizes the squared loss on documents of `length` N tokens, with a free bias.
+
+    `length` may be a pair (shortest, longest), between which N is drawn uniformly for each document; a document then
+    counts in proportion to its length, since the loss is a mean over selected positions.
 
     Positions are masked independently; the problem is strictly convex. W = w P_within + t P_topic, where P_within is
     the projector on vectors that sum to zero within every topic, and P_topic that on the topic sector. Unlike at N =
@@ -59,29 +65,54 @@ def finite_length_value_matrix(model: Topics, masking: Masking, length: Dimensio
     >>> round(W.diagonal - W.different, 4), round(W.same - W.different, 4)
     (0.5379, 0.2808)
     """
-    N = length
-    if math.isinf(N):
+    lengths = _lengths(length)
+    if math.isinf(lengths[0]):
         return optimal_value_matrix(model, masking, bias="free")
     T, v = model.n_topics, model.words_per_topic
-    within, topic, _ = _finite_length(model, masking, N)
+    within, topic, _ = _finite_length(model, masking, lengths)
     same = -within / v + topic / v * (1 - 1 / T)
     return BlockMatrix(model, same + within, same, -topic / (T * v), word_bias=1 / (T * v))
 
 
 @checked
-def finite_length_loss(model: Topics, masking: Masking, length: Dimension) -> float:
-    """Return the least squared loss, summed over outputs, at document length N = `length`, which may be inf.
+def finite_length_loss(model: Topics, masking: Masking, length: float | tuple[int, int]) -> float:
+    """Return the least squared loss, summed over outputs, at document length N = `length`, which may be inf or a pair.
 
     It is the loss of `finite_length_value_matrix` per selected position; 1 - 1/(T v) is the loss of a constant output.
     """
-    N = length
-    if math.isinf(N):
+    lengths = _lengths(length)
+    if math.isinf(lengths[0]):
         return 1 - 1 / model.n_words - (model.n_topics - 1) * sectors(model, masking).topic_variance
-    return _finite_length(model, masking, N)[2]
+    return _finite_length(model, masking, lengths)[2]
 
 
-def _finite_length(model: Topics, masking: Masking, N: float) -> tuple[float, float, float]:
+def _lengths(length: float | tuple[int, int]) -> Sequence[float]:
+    """Return the lengths that documents may have; ValueError where there are none."""
+    if not isinstance(length, tuple):
+        return (checks.dimension(length, infinite=True, name="length"),)
+    shortest = checks.count("length", length[0])
+    longest = checks.count("length", length[1], least=shortest)
+    if longest - shortest > MOST_LENGTHS:
+        raise ValueError(f"length must have ends that differ by at most {MOST_LENGTHS}, got {checks.shown(length)}")
+    return range(shortest, longest + 1)
+
+
+def _finite_length(model: Topics, masking: Masking, lengths: Sequence[float]) -> tuple[float, float, float]:
     """Eigenvalues of W within topics and between them, from the second moments of the visible counts; and the loss."""
+    T, v = model.n_topics, model.words_per_topic
+    total = math.fsum(lengths)
+    moments = [[N / total * moment for moment in _moments(model, masking, N)] for N in lengths]
+    within_target, within_power, topic_target, topic_power = (
+        math.fsum(column) for column in zip(*moments, strict=True)
+    )
+    within = within_target / within_power if within_power else 0.0
+    topic = topic_target / topic_power if topic_power else 0.0
+    loss = 1 - 1 / (T * v) - (T - 1) * topic_target * topic - T * (v - 1) * within_target * within
+    return within, topic, loss
+
+
+def _moments(model: Topics, masking: Masking, N: float) -> tuple[float, float, float, float]:
+    """Return the moments of targets with inputs and of inputs, within topics and between them, at one length."""
     T, v, zeta = model.n_topics, model.words_per_topic, sectors(model, masking).topic_variance
     kappa, shown, q = masking.true_fraction, masking.kept + masking.randomized, masking.mask_fraction
     within_target = masking.kept / (N * T * v)
@@ -90,7 +121,4 @@ def _finite_length(model: Topics, masking: Masking, N: float) -> tuple[float, fl
     topic_power = (
         (shown + (N - 1) * (1 - q)) / (T * v) + (N - 1) * kappa * zeta * (2 * masking.kept + (N - 2) * kappa)
     ) / float(N) ** 2
-    within = within_target / within_power if within_power else 0.0
-    topic = topic_target / topic_power if topic_power else 0.0
-    loss = 1 - 1 / (T * v) - (T - 1) * topic_target * topic - T * (v - 1) * within_target * within
-    return within, topic, loss
+    return within_target, within_power, topic_target, topic_power

@@ -2,5 +2,6 @@
 
 from theory.models.cumulants.latent import AtomicLatent
 from theory.models.cumulants.spiked_cumulant import Prior, SpikedCumulant
+from theory.models.cumulants.spiked_wishart import SpikedWishart
 
-__all__ = ["AtomicLatent", "Prior", "SpikedCumulant"]
+__all__ = ["AtomicLatent", "Prior", "SpikedCumulant", "SpikedWishart"]

@@ -10,8 +10,11 @@ from theory.core.arguments import checked_fields
 from theory.core.arrays import Array
 from theory.core.ranges import NonNegative, Positive, Vector
 from theory.models.covariance import set_checked
+from theory.models.glm.eigenbasis import eigenbasis, kept_covariance
 from theory.models.glm.modes import covariance_matrix
 from theory.models.glm.objective import LossOrName, SumObjective
+
+NEGLIGIBLE = 1e-12  # share of the largest eigenvalue below which a direction is none that the features see
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -24,6 +27,9 @@ class GaussianCovariateModel(SumObjective):
     `labels` = "sign" or "linear" functions of nu plus a noise of variance `noise`. There are n = alpha p samples;
     training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`. ValueError for blocks that are no
     covariances, and for a teacher with less power than the features explain.
+
+    The stored covariance is a read-only copy that keeps its eigendecomposition. `dataclasses.replace(model, alpha=...)`
+    shares both, so that many sample ratios, ridges or losses of one large record cost one decomposition in all.
     """
 
     covariance: Any = field(repr=False)
@@ -37,7 +43,7 @@ class GaussianCovariateModel(SumObjective):
 
     def __post_init__(self) -> None:
         checked_fields(self)
-        covariance = covariance_matrix("covariance", self.covariance)
+        covariance = kept_covariance("covariance", self.covariance)
         if self.signal.shape != (len(covariance),):
             raise ValueError(f"signal must have shape ({len(covariance)},), as covariance, got {self.signal.shape}")
         explained = _explained(covariance, self.signal)
@@ -50,7 +56,7 @@ class GaussianCovariateModel(SumObjective):
     @classmethod
     def from_blocks(cls, Psi: Any, Phi: Any, Omega: Any, teacher: Any, **options: Any) -> Self:
         """Make the record of Psi = E u u^T (k, k), Phi = E u v^T (k, p), Omega = E v v^T (p, p) and `teacher` (k,)."""
-        Psi, Omega = covariance_matrix("Psi", Psi), covariance_matrix("Omega", Omega)
+        Psi, Omega = covariance_matrix("Psi", Psi), kept_covariance("Omega", Omega)
         Phi, theta = checks.finite_array("Phi", Phi, 2), checks.finite_array("teacher", teacher, 1)
         k, p = len(Psi), len(Omega)
         if Phi.shape != (k, p) or theta.shape != (k,):
@@ -97,4 +103,6 @@ class GaussianCovariateModel(SumObjective):
 def _explained(covariance: Array, signal: Array) -> float:
     """Return the power of a teacher that features of this covariance explain; what overflows is more than any power."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
+        eigenvalues, vectors = eigenbasis(covariance)
+        seen = eigenvalues > NEGLIGIBLE * eigenvalues[-1]
+        return float(np.sum((signal @ vectors[:, seen]) ** 2 / eigenvalues[seen])) / len(signal)

@@ -50,11 +50,24 @@ class Modes:
     @classmethod
     def of_matrix(cls, covariance: Any, signals: Any = ()) -> "Modes":
         """Make the modes of one covariance (p, p) and of signals (A, p), by its eigendecomposition."""
-        matrix = covariance_matrix("covariance", covariance)
-        eigenvalues, basis = np.linalg.eigh(matrix)
-        s = signal_array(signals, len(matrix)) @ basis
-        gram = s[:, None, :] * s[None, :, :] / len(matrix)
-        return cls(np.full(len(matrix), 1 / len(matrix)), np.maximum(eigenvalues, 0)[None], gram)
+        return cls.of_eigenbasis(*np.linalg.eigh(covariance_matrix("covariance", covariance)), signals)
+
+    @classmethod
+    def of_eigenbasis(cls, eigenvalues: Any, vectors: Any, signals: Any = ()) -> "Modes":
+        """Make the modes of one covariance of `eigenvalues` (p,) and eigenvectors, the columns of `vectors` (p, p).
+
+        `signals` are (A, p), in the coordinates of the covariance. ValueError for shapes that do not fit together.
+
+        >>> Modes.of_eigenbasis([1.0, 3.0], [[0.6, -0.8], [0.8, 0.6]], signals=[[3.0, 4.0]]).gram[0, 0].round(12)
+        array([12.5,  0. ])
+        """
+        values, basis = checks.finite_array("eigenvalues", eigenvalues, 1), checks.finite_array("vectors", vectors, 2)
+        p = len(values)
+        if basis.shape != (p, p):
+            raise ValueError(f"vectors must have shape ({p}, {p}), as eigenvalues, got {basis.shape}")
+        s = signal_array(signals, p) @ basis
+        gram = s[:, None, :] * s[None, :, :] / p
+        return cls(np.full(p, 1 / p), np.maximum(values, 0)[None], gram)
 
     @property
     def n_covariances(self) -> int:
@@ -96,15 +109,25 @@ class DenseModes:
 
 def covariance_matrix(name: str, value: Any) -> Array:
     """Check that this is a symmetric positive semi-definite matrix (p, p); ValueError names the least eigenvalue."""
+    matrix = symmetric_matrix(name, value)
+    require_semidefinite(name, float(np.linalg.eigvalsh(matrix)[0]), matrix)
+    return matrix
+
+
+def symmetric_matrix(name: str, value: Any) -> Array:
+    """Check that this is a symmetric matrix (p, p), and return a symmetric copy; ValueError names the difference."""
     matrix = checks.finite_array(name, value, 2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{name} must be square, got shape {matrix.shape}")
     if abs(matrix - matrix.T).max() > ROUNDING * abs(matrix).max():
         raise ValueError(f"{name} must be symmetric, got a difference of {abs(matrix - matrix.T).max()}")
-    least = float(np.linalg.eigvalsh(matrix)[0])
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def require_semidefinite(name: str, least: float, matrix: Array) -> None:
+    """Refuse a matrix whose `least` eigenvalue is negative beyond rounding."""
     if least < -ROUNDING * abs(matrix).max():
         raise ValueError(f"{name} must be positive semi-definite, got an eigenvalue {least}")
-    return (matrix + matrix.T) / 2
 
 
 def signal_array(signals: Any, p: int) -> Array:
