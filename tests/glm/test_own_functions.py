@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 from theory import glm
 from theory.feedforward import activation_kernel
+from theory.glm import ConvexMargin
 from theory.glm.classification import fresh_loss
-from theory.models import GaussianMixture, RandomFeatures, Toeplitz
+from theory.models import GaussianMixture, RandomFeatures, SpectralDensity, Toeplitz
 from theory.numerics import ConvergenceError
 
 
@@ -161,3 +162,35 @@ def test_only_margin_losses_are_told_of_the_hard_margin():
             glm.solve(model, tol=1e-300, max_iter=2)
         assert ("hard_margin" in str(failed.value)) == named
         assert "alpha or lam" in str(failed.value)
+
+
+def test_functions_that_work_in_place_are_averaged_as_their_values_say():
+    """A spectral density that wrote into its eigenvalues had moved all of them to 1, without a word."""
+
+    def density(s):
+        s[...] = 1.0
+        return s
+
+    def activation(z):
+        z[z < 0] = 0
+        return z
+
+    uniform = SpectralDensity(density, 0.0, 1.0).spectrum
+    assert uniform.mean(uniform.eigenvalues) == pytest.approx(0.5, abs=1e-12)
+    options = {"samples_per_input": 2.0, "features_per_input": 1.0, "lam": 0.1}
+    ours, usual = (RandomFeatures(f, **options).moments for f in (activation, "relu"))
+    np.testing.assert_allclose(ours, usual, atol=1e-10)
+
+
+def test_a_loss_that_works_in_place_has_the_saddle_point_of_its_values():
+    def value(t):
+        return np.logaddexp(0, np.negative(t, out=t), out=t)
+
+    def slope(t):
+        t[...] = -expit(-t)
+        return t
+
+    own = ConvexMargin(value, derivative=slope)
+    arguments = np.linspace(-3, 3, 7)
+    np.testing.assert_allclose(own.prox(arguments, 0.7), arguments + 0.7 * expit(-own.prox(arguments, 0.7)), atol=1e-9)
+    np.testing.assert_allclose(own.value(arguments), np.logaddexp(0, -arguments))

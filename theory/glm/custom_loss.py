@@ -52,13 +52,13 @@ class ConvexMargin:
         """Return l(t), (samples,)."""
         if not np.isfinite(t).all():
             raise ValueError(f"t must be finite, got {checks.shown(t)}")
-        return np.asarray(self.function(t), float)
+        return np.asarray(self.function(t.copy()), float)  # a function may work in place
 
     @checked
     def prox(self, t: Array, V: float) -> Array:
         """Return argmin_x (x - t)^2/(2V) + l(x); ValueError where the loss shows not to be convex."""
         _require_margins(t, V)
-        x = np.asarray(self.proximal(t, V), float) if self.proximal else self._solved(t, V)
+        x = np.asarray(self.proximal(t.copy(), V), float) if self.proximal else self._solved(t, V)
         if x.shape != t.shape or not np.isfinite(x).all():
             raise ValueError(
                 f"loss {self.name!r} has a proximal operator that is not finite or of wrong shape, V = {V:g}"
@@ -102,7 +102,7 @@ class ConvexMargin:
     def _rate(self, x: Array) -> Array:
         with np.errstate(all="ignore"):
             if self.derivative is not None:
-                return np.asarray(self.derivative(x), float)
+                return np.asarray(self.derivative(x.copy()), float)
             step = RELATIVE_STEP * (1 + abs(x))
             return np.asarray((self.function(x + step) - self.function(x - step)) / (2 * step))
 
@@ -112,7 +112,7 @@ class ConvexMargin:
         assert derivative is not None
 
         def gap(x: Array) -> Array:
-            return np.asarray(x - t + V * derivative(x), float)
+            return np.asarray(x - t + V * derivative(x.copy()), float)
 
         at = gap(t)
         far = t - at

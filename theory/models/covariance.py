@@ -190,7 +190,7 @@ def _means(s: Array, angles: Array) -> Array:
 
 def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
     try:
-        values = symbol(angles)
+        values = symbol(angles.copy())  # a function may work in place
     except Exception as failed:  # it is the user's function, and may raise anything
         raise ValueError(f"{name} must map an array of angles to numbers, it raised {failed!r}") from failed
     found = checks.real_array(name, values)
