@@ -87,7 +87,7 @@ def test_declared_jumps_are_not_missed():
     told = RandomFeatures(activation=lambda z: steps(z, *STEPS["sign"]), jumps=[1.13, 40.0], **options)
     assert told.moments == pytest.approx(moments(lambda z: steps(z, *STEPS["sign"])), abs=1e-13)
     assert glm.solve(glm.random_features(told.activation, jumps=[1.13], **options)).converged
-    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], "jumps must")):
+    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], r"jumps\[0\] must")):
         with pytest.raises(ValueError, match=message):
             RandomFeatures(activation=np.cos, jumps=jumps, **options)
     with pytest.raises(ValueError, match="jumps must be left out for activation='relu', whose jumps are known"):
@@ -194,3 +194,24 @@ def test_a_loss_that_works_in_place_has_the_saddle_point_of_its_values():
     arguments = np.linspace(-3, 3, 7)
     np.testing.assert_allclose(own.prox(arguments, 0.7), arguments + 0.7 * expit(-own.prox(arguments, 0.7)), atol=1e-9)
     np.testing.assert_allclose(own.value(arguments), np.logaddexp(0, -arguments))
+
+
+@pytest.mark.parametrize(
+    ("derivative", "message"),
+    [
+        (lambda t: -2 * expit(-t), "derivative must be that of function: near t = "),
+        (lambda t: expit(-t), "derivative must be that of function"),
+        (lambda t: None, "derivative of loss 'custom' must be an array of real numbers"),
+        (lambda t: 0.0, "derivative of loss 'custom' must map arrays to arrays of their shape"),
+        (lambda t: -expit(-t) + 0j, "derivative of loss 'custom' must be an array of real numbers, got dtype complex"),
+    ],
+)
+def test_a_derivative_that_is_not_that_of_the_loss_is_refused(derivative, message):
+    """With twice the derivative the weights were those of another loss, and the stated loss was neither."""
+    with pytest.raises(ValueError, match=message):
+        ConvexMargin(lambda t: np.logaddexp(0, -t), derivative=derivative)
+
+
+def test_a_loss_may_return_lists():
+    own = ConvexMargin(lambda t: np.logaddexp(0, -t).tolist(), derivative=lambda t: (-expit(-t)).tolist())
+    assert own.prox(np.zeros(1), 1.0) == pytest.approx(expit(-own.prox(np.zeros(1), 1.0)))
