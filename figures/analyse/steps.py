@@ -67,7 +67,11 @@ class Steps(Generic[Data, Analysis]):
         if options.estimate:
             if self.needs is None:
                 raise OptionError(f"--estimate is not known for {self.kind}")
-            say(self.needs(options).text(options.file))
+            try:
+                needs = self.needs(options)
+            except ValueError as error:
+                raise as_typed(options.file, error, options) from None
+            say(needs.text(options.file))
             return
         data = self.read(options)
         file = printable(options.file)

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
+from theory.core import checks
 from theory.core.arrays import Array
 from theory.core.errors import FitError
 
@@ -27,6 +28,7 @@ ACCEPTED_ERROR = 1e-2  # of the weights, by a bound that is far above their erro
 SMALLEST = 1e-7  # weights, relative to the largest that the risk allows, of which no digit is asked
 SHORTEST = 1e-8  # mean square of the inputs over lam, below which they count as that short
 GOLDEN = (5**0.5 - 1) / 2
+COARSE = (np.float16, np.float32)  # dtypes
 NOISE = 1e-7  # relative, of slopes that are differences of values
 LEAST_CURVATURE = 1e-9  # relative to a spring: keeps the linearized label finite where the loss is flat
 EVERYWHERE = np.linspace(-8.0, 8.0, 4001)  # where every loss must be convex, whatever the samples are
@@ -124,14 +126,18 @@ class _Loss:
         if not np.isfinite(t).all():
             raise np.linalg.LinAlgError("the arguments of the loss overflow")
         try:
-            values = np.asarray(function(t), float)
+            given = np.asarray(function(t.copy()))  # a function may work in place
         except Exception as failed:  # it is the user's function, and may raise anything
             raise ValueError(f"loss {self.name!r} must have a {what} of arrays, it raised {failed!r}") from failed
-        if values.shape != t.shape or not np.isfinite(values).all():
-            raise ValueError(
-                f"loss {self.name!r} must have a finite {what} for every argument, got shape {values.shape} for "
-                f"{t.shape} arguments from {t.min():g} to {t.max():g}"
-            )
+        if given.dtype in COARSE:  # differences of such values say nothing of slopes
+            raise ValueError(f"loss {self.name!r} must have a {what} in double precision, got dtype {given.dtype}")
+        values = checks.real_array(f"{what} of loss {self.name!r}", given)
+        if values.shape != t.shape:
+            what = f"a {what} for every argument"
+            raise ValueError(f"loss {self.name!r} must have {what}, got shape {values.shape} for {t.shape} arguments")
+        if not np.isfinite(values).all():
+            k = int(np.argmin(np.isfinite(values)))
+            raise ValueError(f"loss {self.name!r} must have a finite {what}, got {values[k]} at the argument {t[k]:g}")
         return values
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.divergence import DivergenceError
 from simulate.core.optimizers import SGD, Adam
 from simulate.core.training import recorded_steps
 from simulate.potts.attention import AttentionLayer, back_propagated
@@ -60,7 +61,7 @@ def train(
     falls to zero with the cosine of the step. `fields` says whether the fields are trained too. The loss on
     `test_states` is taken after the steps in `record`, by default about 60 that are spaced evenly in their logarithm.
     The given layer is not changed. ValueError for sequences that do not fit the layer and for steps outside 0 to
-    n_steps.
+    n_steps; DivergenceError where weights or losses become too large for floating point numbers.
     """
     train_states = checked_samples("states", states, layer.n_colors, layer.n_sites)
     test = checked_samples("test_states", test_states, layer.n_colors, layer.n_sites)
@@ -70,16 +71,22 @@ def train(
     gradient = _every_site if masks == "every" else _random_site
     parameters = [np.array(each) for each in (layer.attention, layer.values, layer.fields)]
     objective, losses = _objective(test), []
-    for step in range(n_steps + 1):
-        if step in wanted:
-            # Recorded before the step, so that the start and the end are both among the records.
-            losses.append(objective(*parameters)[0] / layer.n_sites)
-        if step == n_steps:
-            break
-        update.learning_rate = learning_rate * 0.5 * (1 + np.cos(np.pi * step / n_steps))
-        gradients = gradient(parameters, train_states[rng.integers(len(train_states), size=batch_size)], rng)
-        kept = 3 if fields else 2
-        update(parameters[:kept], gradients[:kept])
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused
+        for step in range(n_steps + 1):
+            loss = objective(*parameters)[0] / layer.n_sites if step in wanted else 0.0
+            if not np.isfinite([loss, *(each.sum() for each in parameters)]).all():
+                what = "the weights or the loss are no finite numbers"
+                raise DivergenceError(
+                    f"training diverged by step {step}: {what}; learning_rate = {learning_rate:g} is too large"
+                )
+            if step in wanted:
+                losses.append(loss)
+            if step == n_steps:
+                break
+            update.learning_rate = learning_rate * 0.5 * (1 + np.cos(np.pi * step / n_steps))
+            gradients = gradient(parameters, train_states[rng.integers(len(train_states), size=batch_size)], rng)
+            kept = 3 if fields else 2
+            update(parameters[:kept], gradients[:kept])
     return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses), iterations=n_steps)
 
 

@@ -30,6 +30,16 @@ def written(folder, states):
     return path
 
 
+@pytest.mark.parametrize(
+    ("states", "reason"),
+    [(np.zeros((60, 8), int), "all 60 sequences are equal"), (letters(9), "need at least 10 sequences")],
+)
+def test_an_estimate_refuses_what_the_analysis_refuses(tmp_path, capsys, states, reason):
+    for options in (["--estimate"], []):
+        assert main([str(written(tmp_path, states)), *options, "--jobs", "1", "--output", str(tmp_path / "out")]) == 2
+        assert reason in capsys.readouterr().err
+
+
 def test_an_estimate_says_memory_time_and_fits_and_analyses_nothing(tmp_path, capsys, monkeypatch):
     path = written(tmp_path, letters())
     monkeypatch.setattr("figures.analyse.sequences.command.analyse_sequences", None)

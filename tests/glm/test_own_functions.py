@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 from theory import glm
 from theory.feedforward import activation_kernel
+from theory.glm import ConvexMargin
 from theory.glm.classification import fresh_loss
-from theory.models import GaussianMixture, RandomFeatures, Toeplitz
+from theory.models import GaussianMixture, RandomFeatures, SpectralDensity, Toeplitz
 from theory.numerics import ConvergenceError
 
 
@@ -86,7 +87,7 @@ def test_declared_jumps_are_not_missed():
     told = RandomFeatures(activation=lambda z: steps(z, *STEPS["sign"]), jumps=[1.13, 40.0], **options)
     assert told.moments == pytest.approx(moments(lambda z: steps(z, *STEPS["sign"])), abs=1e-13)
     assert glm.solve(glm.random_features(told.activation, jumps=[1.13], **options)).converged
-    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], "jumps must")):
+    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], r"jumps\[0\] must")):
         with pytest.raises(ValueError, match=message):
             RandomFeatures(activation=np.cos, jumps=jumps, **options)
     with pytest.raises(ValueError, match="jumps must be left out for activation='relu', whose jumps are known"):
@@ -161,3 +162,56 @@ def test_only_margin_losses_are_told_of_the_hard_margin():
             glm.solve(model, tol=1e-300, max_iter=2)
         assert ("hard_margin" in str(failed.value)) == named
         assert "alpha or lam" in str(failed.value)
+
+
+def test_functions_that_work_in_place_are_averaged_as_their_values_say():
+    """A spectral density that wrote into its eigenvalues had moved all of them to 1, without a word."""
+
+    def density(s):
+        s[...] = 1.0
+        return s
+
+    def activation(z):
+        z[z < 0] = 0
+        return z
+
+    uniform = SpectralDensity(density, 0.0, 1.0).spectrum
+    assert uniform.mean(uniform.eigenvalues) == pytest.approx(0.5, abs=1e-12)
+    options = {"samples_per_input": 2.0, "features_per_input": 1.0, "lam": 0.1}
+    ours, usual = (RandomFeatures(f, **options).moments for f in (activation, "relu"))
+    np.testing.assert_allclose(ours, usual, atol=1e-10)
+
+
+def test_a_loss_that_works_in_place_has_the_saddle_point_of_its_values():
+    def value(t):
+        return np.logaddexp(0, np.negative(t, out=t), out=t)
+
+    def slope(t):
+        t[...] = -expit(-t)
+        return t
+
+    own = ConvexMargin(value, derivative=slope)
+    arguments = np.linspace(-3, 3, 7)
+    np.testing.assert_allclose(own.prox(arguments, 0.7), arguments + 0.7 * expit(-own.prox(arguments, 0.7)), atol=1e-9)
+    np.testing.assert_allclose(own.value(arguments), np.logaddexp(0, -arguments))
+
+
+@pytest.mark.parametrize(
+    ("derivative", "message"),
+    [
+        (lambda t: -2 * expit(-t), "derivative must be that of function: near t = "),
+        (lambda t: expit(-t), "derivative must be that of function"),
+        (lambda t: None, "derivative of loss 'custom' must be an array of real numbers"),
+        (lambda t: 0.0, "derivative of loss 'custom' must map arrays to arrays of their shape"),
+        (lambda t: -expit(-t) + 0j, "derivative of loss 'custom' must be an array of real numbers, got dtype complex"),
+    ],
+)
+def test_a_derivative_that_is_not_that_of_the_loss_is_refused(derivative, message):
+    """With twice the derivative the weights were those of another loss, and the stated loss was neither."""
+    with pytest.raises(ValueError, match=message):
+        ConvexMargin(lambda t: np.logaddexp(0, -t), derivative=derivative)
+
+
+def test_a_loss_may_return_lists():
+    own = ConvexMargin(lambda t: np.logaddexp(0, -t).tolist(), derivative=lambda t: (-expit(-t)).tolist())
+    assert own.prox(np.zeros(1), 1.0) == pytest.approx(expit(-own.prox(np.zeros(1), 1.0)))

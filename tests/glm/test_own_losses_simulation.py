@@ -218,8 +218,10 @@ class Bad:
         (Bad(lambda t: np.log1p(t * t)), "loss 'bad' must be convex to be fitted"),
         (ConvexMargin(np.sin, derivative=np.cos), "loss 'custom' must be convex to be fitted"),
         (Bad(hinge, lambda t: -2.0 * (t < 1)), "must have the derivative of its values"),
-        (Bad(lambda t: t[:2]), "must have a finite value for every argument, got shape"),
-        (Bad(lambda t: np.log(-t)), "must have a finite value for every argument"),
+        (Bad(lambda t: t[:2]), "must have a value for every argument, got shape"),
+        (Bad(lambda t: np.log(-t)), "must have a finite value, got -inf at the argument 0"),
+        (Bad(lambda t: hinge(t).astype(np.float32)), "must have a value in double precision, got dtype float32"),
+        (Bad(lambda t: hinge(t) + 0j), "value of loss 'bad' must be an array of real numbers, got dtype complex128"),
         (Bad(lambda t: {}["no"]), "must have a value of arrays, it raised KeyError"),
         (Bad(hinge, lambda t: 1 / 0), "must have a derivative of arrays, it raised ZeroDivisionError"),
         (Bad, "loss must be one of 'square', .* or an object with a method value"),
@@ -231,6 +233,14 @@ def test_what_no_fit_can_take_is_refused(loss, message):
     X, y, _ = data()
     with pytest.raises(ValueError, match=message):
         fit(X, y, loss, 0.3)
+
+
+def test_a_loss_that_works_in_place_is_fitted_as_its_values_say():
+    def in_place(t):
+        return np.logaddexp(0, np.negative(t, out=t), out=t)
+
+    X, y, _ = data()
+    np.testing.assert_array_equal(fit(X, y, Plain(in_place), 0.3).weights, fit(X, y, Plain(logistic), 0.3).weights)
 
 
 def test_a_loss_that_is_not_convex_among_the_samples_alone_is_refused():

@@ -315,3 +315,24 @@ def test_a_limit_that_is_not_defined_says_so():
 
     with pytest.raises(ValueError, match=r"NoLimit has no limit d -> infinity \(a class of one's own defines it by"):
         masked.solve(MaskedRidge(NoLimit(math.inf, 0.3), 2.0, 0.1))
+
+
+@pytest.mark.parametrize("d", [2.5, 0, -1, True, "five", None, math.nan])
+def test_the_size_of_a_family_of_ones_own_is_checked(d):
+    """A size of 2.5 was taken for 2, and others ended in errors of Python."""
+    with pytest.raises(ValueError, match="d must be an integer"):
+        masked.solve(MaskedRidge(Ring(d, 0.3), alpha=2.0, lam=0.1))
+
+
+def test_a_family_of_ones_own_that_divides_by_zero_says_so():
+    """It was taken for variances too far apart for double precision."""
+
+    @dataclass(frozen=True)
+    class Fails(Covariance):
+        d: int
+
+        def _matrix(self):
+            return np.eye(self.size) * (1 / 0)
+
+    with pytest.raises(ValueError, match="the matrix of Fails must be computable, got ZeroDivisionError"):
+        masked.solve(MaskedRidge(Fails(4), alpha=2.0, lam=0.1))

@@ -11,7 +11,7 @@ from simulate.nets import gradient_flow, measured_orders, sampled_contexts, stac
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
 from simulate.nets.stack_kernel import CONTEXTS as CONTEXTS_OF_A_BLOCK
 from tests.nets import references
-from theory.models import FactoredStack, Sequences
+from theory.models import FactoredStack, PottsModel, Sequences
 from theory.nets import (
     conserved_quantities,
     corrected_growth,
@@ -215,6 +215,25 @@ def test_time_scales_with_the_start_and_layers_do_not_act_on_each_other():
     # A gauge of the plateau changes nothing, nor does the diagonal that it never reads.
     gauged = FactoredStack(2 * last.attentions + np.eye(5), last.values / 2)
     np.testing.assert_allclose(lower_layers(model, stack, gauged).blow_up_times, found.blow_up_times, rtol=1e-5)
+
+
+def test_no_layer_leaves_a_plateau_that_has_learned_all_that_the_data_say():
+    """A factored two-body model is learned by one layer with fields; what its descent left had given times of 1e7."""
+    model = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]], [[0.5, 0]] * 3)
+    stack = FactoredStack.deterministic(n_layers=3, n_sites=3, n_colors=2, skip=True)
+    for tol in (1e-6, 1e-9):
+        exact = factored_floor(model, np.random.default_rng(0), n_starts=2, fields=True, tol=tol)
+        assert lower_layers(model, stack, exact.layer).blow_up_times.tolist() == [np.inf, np.inf]
+    other = factored_floor(model, np.random.default_rng(0), n_starts=2)
+    assert np.isfinite(lower_layers(model, stack, other.layer).blow_up_times).all()
+    with pytest.raises(ValueError, match="plateau must be a minimum of the loss of one layer, as from"):
+        lower_layers(model, stack, other.layer.scaled(1.1))
+
+
+def test_the_time_of_a_start_whose_square_is_no_number():
+    stack = random_stack(2)
+    found = lower_layers(four_body_model(), stack, floor().layer)
+    assert (found.time(1e200), found.time(1e-200)) == (0.0, np.inf)
 
 
 def test_bad_input():

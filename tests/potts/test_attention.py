@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from simulate.core import stream
+from simulate.core import DivergenceError, stream
 from simulate.potts import (
     AttentionLayer,
     loss_and_gradient,
@@ -137,6 +137,16 @@ def test_training_repeats_itself_and_can_leave_fields_out():
     assert one.steps.tolist() == [0, 5]
     assert one.losses[0] == pytest.approx(masked_language_model_loss(start, states), rel=1e-13)
     np.testing.assert_array_equal(start.attention, AttentionLayer.random(6, 3, 0.5, stream(2, "start")).attention)
+
+
+@pytest.mark.parametrize("masks", ["every", "random"])
+@pytest.mark.parametrize(("optimizer", "rate"), [("sgd", 1e80), ("adam", 1e160), ("sgd", 1.7e308)])
+def test_a_training_that_runs_away_is_said_to_diverge(masks, optimizer, rate):
+    """It ended with a ValueError that spoke of an attention that the caller had never given."""
+    rng = np.random.default_rng(0)
+    layer, states = AttentionLayer.random(4, 3, 1.0, rng), rng.integers(0, 3, (20, 4))
+    with pytest.raises(DivergenceError, match=r"training diverged by step .* learning_rate = .* is too large"):
+        train(layer, states, states, n_steps=20, rng=rng, learning_rate=rate, optimizer=optimizer, masks=masks)
 
 
 def test_losses_are_recorded_at_sixty_steps_in_equal_ratios():

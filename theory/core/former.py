@@ -3,6 +3,12 @@
 from collections.abc import Callable
 
 FORMS = {
+    "simulate.masked.masks.random_masks_test_error": "mean_test_error of simulate.masked",
+    "simulate.masked.masks.random_masks_train_error": "mean_train_error of simulate.masked",
+    "simulate.masked.masks.span_test_error": "mean_test_error of simulate.masked",
+    "simulate.masked.masks.span_train_error": "mean_train_error of simulate.masked",
+    "theory.glm.classification.BestRidge": "OptimalRidge",
+    "theory.glm.classification.best_ridge": "optimal_ridge(...)",
     "theory.glm.covariate_model": "GaussianCovariateModel.from_blocks(...)",
     "theory.glm.multiclass_mixture": "MulticlassMixture(...)",
     "theory.glm.teacher_mixture": "TeacherMixture(...)",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from theory.core.arrays import Array
 
 TRIED_MARGINS = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
 MAX_MARGIN = 1e300  # of margins, whose sums should not overflow
+PROBES = np.linspace(-3.97, 4.01, 34)  # arguments at which a derivative is compared with differences of the function
+PROBE_STEP, PROBE_SLACK = 1e-4, 1e-4
 RELATIVE_STEP = 1e-7  # the step, relative, of one-sided differences
 
 
@@ -46,23 +49,23 @@ class ConvexMargin:
         if not isinstance(self.name, str):
             raise ValueError(f"name must be text, got {checks.shown(self.name)}")
         object.__setattr__(self, "kinks", tuple(kinks.tolist()))
+        if self.derivative is not None:
+            self._require_own_derivative(self.derivative)
 
     @checked
     def value(self, t: Array) -> Array:
         """Return l(t), (samples,)."""
         if not np.isfinite(t).all():
             raise ValueError(f"t must be finite, got {checks.shown(t)}")
-        return np.asarray(self.function(t), float)
+        return self._called("function", self.function, t)
 
     @checked
     def prox(self, t: Array, V: float) -> Array:
         """Return argmin_x (x - t)^2/(2V) + l(x); ValueError where the loss shows not to be convex."""
         _require_margins(t, V)
-        x = np.asarray(self.proximal(t, V), float) if self.proximal else self._solved(t, V)
-        if x.shape != t.shape or not np.isfinite(x).all():
-            raise ValueError(
-                f"loss {self.name!r} has a proximal operator that is not finite or of wrong shape, V = {V:g}"
-            )
+        x = self._called("proximal operator", self.proximal, t, V) if self.proximal else self._solved(t, V)
+        if not np.isfinite(x).all():
+            raise ValueError(f"loss {self.name!r} has a proximal operator that is not finite, V = {V:g}")
         order = np.argsort(t)
         rise, run = np.diff(x[order]), np.diff(t[order])
         slack = 1e-9 * (1 + abs(x).max() + abs(t).max())
@@ -99,12 +102,38 @@ class ConvexMargin:
             images = np.append(images, kinks + V * self._rate(np.array(sides)))
         return [(float(t), 0.0) for t in images if np.isfinite(t)]
 
+    def _require_own_derivative(self, derivative: Callable[[Array], Array]) -> None:
+        """Raise ValueError where the derivative is not that of the function: a solution would have the loss of none."""
+        t = PROBES
+        with np.errstate(all="ignore"):
+            above, below = (self._called("function", self.function, one) for one in (t + PROBE_STEP, t - PROBE_STEP))
+            sides = np.stack([self._called("derivative", derivative, t + one * PROBE_STEP) for one in (-1, 0, 1)])
+            quotient = (above - below) / (2 * PROBE_STEP)
+            slack = PROBE_SLACK * (1 + abs(sides).max(axis=0)) + 1e-15 * abs(above) / PROBE_STEP
+            wrong = (quotient < sides.min(axis=0) - slack) | (quotient > sides.max(axis=0) + slack)
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise ValueError(
+                f"derivative must be that of function: near t = {t[k]:g} it is {sides[1, k]:g}, "
+                f"and the function of loss {self.name!r} has the slope {quotient[k]:g}"
+            )
+
+    def _called(self, what: str, function: Callable[..., Any], t: Array, *more: float) -> Array:
+        """Return what a user's function makes of an array; it may work in place."""
+        found = checks.real_array(f"{what} of loss {self.name!r}", function(t.copy(), *more))
+        if found.shape != t.shape:
+            raise ValueError(
+                f"{what} of loss {self.name!r} must map arrays to arrays of their shape, got {found.shape}"
+            )
+        return found
+
     def _rate(self, x: Array) -> Array:
         with np.errstate(all="ignore"):
             if self.derivative is not None:
-                return np.asarray(self.derivative(x), float)
+                return self._called("derivative", self.derivative, x)
             step = RELATIVE_STEP * (1 + abs(x))
-            return np.asarray((self.function(x + step) - self.function(x - step)) / (2 * step))
+            above, below = (self._called("function", self.function, one) for one in (x + step, x - step))
+            return np.asarray((above - below) / (2 * step))
 
     def _solved(self, t: Array, V: float) -> Array:
         """Solve x - t + V l'(x) = 0, whose slope of at least 1 bounds the way from t to the root by the value at t."""
@@ -112,7 +141,7 @@ class ConvexMargin:
         assert derivative is not None
 
         def gap(x: Array) -> Array:
-            return np.asarray(x - t + V * derivative(x), float)
+            return np.asarray(x - t + V * self._called("derivative", derivative, x), float)
 
         at = gap(t)
         far = t - at

@@ -19,6 +19,7 @@ from theory.numerics.quadrature import divided, graded_edges, half_circle, panel
 
 OTHER_NODES = 4099  # at least so many nodes has the grid that verifies the means of a symbol
 OTHER_TOLERANCE = 1e-8  # of these means, relative
+Computed = TypeVar("Computed")
 SHARES_TOLERANCE = 1e-9  # of the sum of the shares of a user's own modes
 
 
@@ -64,7 +65,8 @@ class Covariance(ABC):
     @property
     def is_finite(self) -> bool:
         """Whether d is finite: False for the limit d -> infinity."""
-        return math.isfinite(self.d)
+        # The families here check their d as they are made.
+        return math.isfinite(checks.dimension(getattr(self, "d", None), infinite=True) if self._is_own else self.d)
 
     @property
     def size(self) -> int:
@@ -77,7 +79,7 @@ class Covariance(ABC):
     def matrix(self) -> Array:
         """The matrix Sigma, (d, d), symmetric and positive semi-definite."""
         checks.fits_in_memory(f"the matrix of {self!r}", self.size**2, self._instead)
-        matrix = self._matrix()
+        matrix = self._computed(self._matrix, "matrix")
         if self._is_own:
             matrix = semidefinite_matrix(f"the matrix of {type(self).__name__}", matrix)
             if len(matrix) != self.size:
@@ -106,7 +108,7 @@ class Covariance(ABC):
     @cached_property
     def spectrum(self) -> Spectrum:
         """The distinct modes of the matrix, or those of its limit d -> infinity."""
-        modes = self._spectrum() if self.is_finite else self._limit()
+        modes = self._computed(self._spectrum if self.is_finite else self._limit, "modes")
         if self._is_own:
             self._require_modes(modes)
         return modes
@@ -115,6 +117,15 @@ class Covariance(ABC):
     def _is_own(self) -> bool:
         """Whether the family is a class of the user's own, which may be wrong."""
         return type(self).__module__.partition(".")[0] != __name__.partition(".")[0]
+
+    def _computed(self, compute: Callable[[], Computed], what: str) -> Computed:
+        """Return what a method computes; a division by zero in a class of the user's own is no limit of precision."""
+        try:
+            return compute()
+        except ZeroDivisionError as failed:
+            if not self._is_own:
+                raise
+            raise ValueError(f"the {what} of {type(self).__name__} must be computable, got {failed!r}") from failed
 
     def _require_modes(self, modes: Any) -> None:
         """Raise ValueError unless these are modes of a covariance."""
@@ -190,7 +201,7 @@ def _means(s: Array, angles: Array) -> Array:
 
 def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
     try:
-        values = symbol(angles)
+        values = symbol(angles.copy())  # a function may work in place
     except Exception as failed:  # it is the user's function, and may raise anything
         raise ValueError(f"{name} must map an array of angles to numbers, it raised {failed!r}") from failed
     found = checks.real_array(name, values)

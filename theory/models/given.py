@@ -207,7 +207,7 @@ def _shares(weights: ArrayLike, count: int) -> Array:
 
 def _values(density: Callable[[Array], Array], s: Array) -> Array:
     try:
-        found = checks.real_array("density", density(s))
+        found = checks.real_array("density", density(s.copy()))  # a function may work in place
     except Exception as failed:  # it is the user's function, and may raise anything
         raise ValueError(f"density must map an array of eigenvalues to numbers, it raised {failed!r}") from failed
     if found.shape != s.shape:

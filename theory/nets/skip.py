@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
+from scipy.special import log_softmax, xlogy
 
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -25,6 +25,9 @@ from theory.numerics import ConvergenceError
 
 LOWER_DEGREE = 4  # of Y_l^2 in the attention and the values of its layer
 SCALES = (0.3, 1.0)  # of the random starts of a fit, in turn
+ROUNDING_OF_LOSS = 1e-13  # nats, by which a floor may exceed the entropy of the data where it has learned everything
+EXACT_LOSS = 1e-10  # nats, likewise where the gradient of the descent is as long as what is left
+OWN_ERROR = 1e-2  # length of that gradient, relative to the root of what is left, from which on the descent left it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +89,7 @@ def factored_floor(
         raise ConvergenceError.of(what, float(best.fun), residual, tol, iterations, status="max_iter", advice=advice)
     A, V = (best.x[cut].reshape(shape) for cut, shape in _cuts(L, C))
     np.fill_diagonal(A, 0.0)  # the descents leave it at their starts, since a masked site reads nothing of itself
-    ratio = np.sqrt(np.linalg.norm(V) / np.linalg.norm(A)) if A.any() and V.any() else 1.0
+    ratio = _balance(A, V)
     layer = FactoredStack([A * ratio], [V / ratio], best.x[L * L + C * C :].reshape(L, C) if fields else None)
     minima = np.array(sorted(float(one.fun) for one in ends))
     return FactoredFloor(float(best.fun), layer, minima, tol, residual=residual, iterations=iterations, converged=True)
@@ -112,7 +115,7 @@ class LowerLayers(SolverResult):
     @checked
     def time(self, scale: Positive) -> float:
         """Compute the time at which the first lower layer leaves, from `scale` times the start, for a small scale."""
-        return float(self.blow_up_times.min() / scale**2)
+        return float(self.blow_up_times.min()) / scale / scale  # a square may overflow, or be zero
 
 
 @checked
@@ -129,11 +132,14 @@ def lower_layers(
     where A*, V* and the predictions p are those of the plateau; the diagonal of A*, which one layer never reads and
     never learns, is as small as its start, and taken for zero. Every lower layer has the same s, of degree four in its
     weights, and none acts on another, so that each blows up on its own after eps^-2 T_l. Which of them moves first is
-    decided by its start, not by its place in the stack; the last layer has moved before, at `plateau_rate`.
+    decided by its start, not by its place in the stack; the last layer has moved before, at `plateau_rate`. Where the
+    plateau has learned all that the data say, p are their conditional laws, and no layer ever leaves. Times have the
+    digits of the plateau: the lower the `tol` of `factored_floor`, the more.
 
     The last layer of `stack` is not used. `model` is a model that can be enumerated, an enumeration, or `Sequences`.
-    ValueError for a stack without skip connections or lower layers, for lower layers without weights, and where sizes
-    differ. ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
+    ValueError for a stack without skip connections or lower layers, for lower layers without weights, where sizes
+    differ, and for a plateau that is no minimum. ConvergenceError where the residual exceeds `tol`, or after
+    `max_evaluations` gradients.
 
     >>> from theory.models import PottsModel
     >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]], [[0.5, 0]] * 3)
@@ -150,11 +156,15 @@ def lower_layers(
     law = law_of(model)
     for each in (stack, plateau):
         require_same_sizes(law, each)
-    gain = _LowerGain(law, plateau)
+    gain, learned = _LowerGain(law, plateau), _has_learned_everything(law, plateau)
     times, residuals, evaluations = [], [], 0
     for A, V in zip(stack.attentions[:-1], stack.values[:-1], strict=True):
         if not (A.any() and V.any()):
             raise ValueError("stack must have weights in every layer: from zero the flow does not move")
+        if learned:  # what is left of the data is rounding, and would give a time all the same
+            times.append(math.inf)
+            residuals.append(0.0)
+            continue
         found = blow_up("lower_layers", gain, FactoredStack([A], [V]), LOWER_DEGREE, tol, max_evaluations)
         times.append(math.exp(found.log_time) if math.isfinite(found.log_time) else math.inf)
         residuals.append(found.residual)
@@ -183,6 +193,32 @@ class _LowerGain(LeadingGain):
         A, V = (np.concatenate(each) for each in zip((attentions, values), self.last, strict=True))
         gain, by_A, by_V = self.two.gradient(A, V)
         return gain, by_A[:1], by_V[:1]
+
+
+def _has_learned_everything(law: Law, plateau: FactoredStack) -> bool:
+    """Tell whether a plateau predicts the data exactly, but for rounding; ValueError where it is no minimum."""
+    L, C, h = plateau.n_sites, plateau.n_colors, plateau.fields
+    contexts, ratio = contexts_of(law, np.zeros((L, C))), _balance(plateau.attentions, plateau.values)
+    weights = packed(plateau.attentions * ratio, plateau.values / ratio)
+    theta = weights if h is None else np.concatenate([weights, np.ravel(h)])
+    loss, gradient = _one_layer_loss(contexts, L, C, h is not None)(theta)
+    joint = contexts.surplus
+    left = loss + float(np.sum(xlogy(joint, joint / joint.sum(axis=1, keepdims=True))))
+    length = float(np.linalg.norm(gradient))
+    if left <= ROUNDING_OF_LOSS:
+        return True
+    own = length > OWN_ERROR * math.sqrt(left)
+    if own and left > EXACT_LOSS:
+        raise ValueError(
+            f"plateau must be a minimum of the loss of one layer, as from factored_floor, got a gradient of length "
+            f"{length:.2g} where the loss exceeds the entropy of the data by {left:.2g}; a lower tol finds it closer"
+        )
+    return own
+
+
+def _balance(A: Array, V: Array) -> float:
+    """Return the factor of attentions, and divisor of values, with which both have the same norm."""
+    return float(np.sqrt(np.linalg.norm(V) / np.linalg.norm(A))) if A.any() and V.any() else 1.0
 
 
 def _predicted(contexts: Contexts, layer: FactoredStack) -> tuple[Array, float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from figures.analyse.sequences import table
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
-from figures.analyse.sequences.independent_sites import color_frequencies, varying_sites
+from figures.analyse.sequences.independent_sites import checked_variation, color_frequencies
 from figures.analyse.sequences.needs import ANNOUNCED_SECONDS, planned_work
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
@@ -27,7 +27,6 @@ from figures.analyse.wording import paragraphs
 from simulate.core import Task, stream
 from theory.core import checks
 
-MIN_SEQUENCES = 10  # sequences
 # Tolerance of the fits whose losses are stated: 3e-3 changes no loss of a protein family by more than 2 % of its bar.
 LEARNING_TOL = 1e-2
 
@@ -74,7 +73,7 @@ def analyse_sequences(
     of range.
     """
     colors = np.ascontiguousarray(checks.colors("states", states, len(tokens)), dtype=np.uint8)
-    varying = _checked_variation(colors)
+    varying = checked_variation(colors)
     L, n_varying = colors.shape[1], int(varying.sum())
     _require_penalties(l2, field_l2)
     apart = default_separation(tuple(tokens), L, protein) if min_separation is None else min_separation
@@ -161,18 +160,6 @@ def _short(own: Reweighting, n_sites: int) -> tuple[str, ...]:
         "interactions that are looked for; if they are independent of each other say --no-reweight, so that each "
         "counts as one",
     )
-
-
-def _checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return which sites vary, (L,). ValueError for too few sequences, and where all are equal."""
-    if colors.ndim != 2:
-        raise ValueError(f"states must have shape (sequences, sites), got {colors.shape}")
-    if len(colors) < MIN_SEQUENCES:
-        raise ValueError(f"need at least {MIN_SEQUENCES} sequences for an analysis, got {len(colors)}")
-    varying = varying_sites(colors)
-    if not varying.any():
-        raise ValueError(f"all {len(colors)} sequences are equal: there is nothing to predict")
-    return varying
 
 
 def _require_penalties(l2: float | None, field_l2: float) -> None:

@@ -6,6 +6,7 @@ from scipy.special import wrightomega
 
 from theory.core.arrays import Array
 
+MIN_SEQUENCES = 10  # sequences of an analysis
 MIN_PENALTY = 1e-12  # stands for no penalty where every color occurs
 STEPS = 100
 
@@ -50,3 +51,15 @@ def color_frequencies(states: NDArray[np.integer], weights: Array, n_colors: int
 def varying_sites(states: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return at which sites (L,) the states (M, L) are not all the same."""
     return np.asarray((states != states[0]).any(axis=0))
+
+
+def checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which sites vary, (L,). ValueError for too few sequences, and where all are equal."""
+    if colors.ndim != 2:
+        raise ValueError(f"states must have shape (sequences, sites), got {colors.shape}")
+    if len(colors) < MIN_SEQUENCES:
+        raise ValueError(f"need at least {MIN_SEQUENCES} sequences for an analysis, got {len(colors)}")
+    varying = varying_sites(colors)
+    if not varying.any():
+        raise ValueError(f"all {len(colors)} sequences are equal: there is nothing to predict")
+    return varying

@@ -11,7 +11,7 @@ import numpy as np
 from figures.analyse.needs import Needs
 from figures.analyse.reading.sequences import Sequences
 from figures.analyse.sequences.evidence import n_permutations
-from figures.analyse.sequences.independent_sites import varying_sites
+from figures.analyse.sequences.independent_sites import checked_variation, varying_sites
 from figures.analyse.sequences.plan import TUNING_SEQUENCES, VALIDATION, affordable_jobs, training_sizes
 from figures.analyse.sequences.reweighting import MAX_COMPARED_SEQUENCES
 from figures.analyse.sequences.tasks import States
@@ -132,6 +132,7 @@ def _seconds_of_evaluation(states: States, n_colors: int) -> float:
 def needs(sequences: Sequences, options: argparse.Namespace) -> Needs:
     """Return memory and time of the analysis of sequences that were read, without fitting more than a few of them."""
     states = np.ascontiguousarray(sequences.states, dtype=np.uint8)
+    checked_variation(states)  # what no analysis takes needs no estimate
     M, L = states.shape
     n_jobs = options.jobs if options.jobs > 0 else os.cpu_count() or 1
     compares = options.reweight or (options.reweight is None and M <= MAX_COMPARED_SEQUENCES)

@@ -1,5 +1,8 @@
 """Masked prediction by the saddle point: regression of a coordinate, classification of a spin or a color."""
 
+from typing import TYPE_CHECKING
+
+from theory.core.former import former
 from theory.glm.classification.optimum import OptimalRidge, optimal_ridge
 from theory.glm.classification.regression import masked_regression_problem
 from theory.glm.classification.site_mixtures import masked_classification, masked_color, spin_glass_site, split_site
@@ -22,3 +25,7 @@ __all__ = [
     "split_site",
     "star_floors",
 ]
+
+# A type checker takes a module with this function to have every name, and would let misspelled ones pass.
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)

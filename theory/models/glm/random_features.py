@@ -121,7 +121,7 @@ def _moments(function: Callable[[Array], Array], edges: Array, order: int) -> Ar
 def _values(function: Callable[[Array], Array], z: Array) -> Array:
     """Evaluate the activation at nodes z; ValueError where a user's function does not map arrays to finite ones."""
     try:
-        f = np.asarray(function(z))
+        f = np.asarray(function(z.copy()))  # a function may work in place, as z[z < 0] = 0 does
     except Exception as failed:
         raise ValueError(f"activation must be a function of an array, got one that fails: {failed!r}") from None
     if f.shape != z.shape or f.dtype.kind not in "iuf" or not np.isfinite(f).all():
