@@ -48,7 +48,7 @@ DEFAULTS = {
     "simulate.core": {"sweep": {"digest": "", "backend": "loky"}},
     "simulate.cumulants": {
         "NormStatistics": {"converged": True},
-        "descended_accuracy": {"decay": 0.002, "n_epochs": 200, "rate": 0.002},
+        "descended_accuracy": {"rate": 0.002, "decay": 0.002, "n_epochs": 200},
         "enumerated_norm": {"law": "spiked"},
         "network_accuracy": {"n_steps": 6000, "rate": 0.002, "batch_size": 256},
         "train_network": {"rate": 0.002, "batch_size": 256},
@@ -317,8 +317,8 @@ DEFAULTS = {
         "SpanWindows": {"step": 1},
         "Spectrum": {"axes": False, "heavy": False, "unbounded": False},
         "SpikedCumulant": {"prior": "signs"},
-        "SpikedWishart": {"prior": "signs"},
         "SpikedData": {"method": "ssr"},
+        "SpikedWishart": {"prior": "signs"},
         "SquareLatticePotts": {"beta": 1.0},
         "TeacherMixture": {"loss": "logistic", "teacher_overlap": 1.0},
         "TeacherStudent": {"noise": 0.0, "signal_power": 1.0},
