@@ -86,7 +86,7 @@ def test_declared_jumps_are_not_missed():
     told = RandomFeatures(activation=lambda z: steps(z, *STEPS["sign"]), jumps=[1.13, 40.0], **options)
     assert told.moments == pytest.approx(moments(lambda z: steps(z, *STEPS["sign"])), abs=1e-13)
     assert glm.solve(glm.random_features(told.activation, jumps=[1.13], **options)).converged
-    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], "jumps must")):
+    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], r"jumps\[0\] must")):
         with pytest.raises(ValueError, match=message):
             RandomFeatures(activation=np.cos, jumps=jumps, **options)
     with pytest.raises(ValueError, match="jumps must be left out for activation='relu', whose jumps are known"):
@@ -161,3 +161,20 @@ def test_only_margin_losses_are_told_of_the_hard_margin():
             glm.solve(model, tol=1e-300, max_iter=2)
         assert ("hard_margin" in str(failed.value)) == named
         assert "alpha or lam" in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"derivative": lambda t: 1.02 * t}, "derivative of loss 'own' must be that of its function: near t = -3.99"),
+        ({"derivative": lambda t: t if t > 0 else 0.0}, "derivative of loss 'own' must work elementwise on arrays"),
+        ({"proximal": lambda t, V: t / (1 + 1.02 * V)}, "proximal of loss 'own' must minimize .* at t = -4, V = 1"),
+    ],
+)
+def test_a_loss_is_the_function_whose_derivative_is_given(given, message):
+    """Theory would solve another loss than simulations fit."""
+    right = {"derivative": lambda t: t, "proximal": lambda t, V: t / (1 + V)}
+    for name in given:
+        glm.ConvexMargin(lambda t: t**2 / 2, name="own", **{name: right[name]})
+    with pytest.raises(ValueError, match=message):
+        glm.ConvexMargin(lambda t: t**2 / 2, name="own", **given)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from theory.core import checks
 from theory.core.arguments import checked
@@ -12,6 +13,8 @@ from theory.core.arrays import Array
 TRIED_MARGINS = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
 MAX_MARGIN = 1e300  # of margins, whose sums should not overflow
 RELATIVE_STEP = 1e-7  # the step, relative, of one-sided differences
+COMPARED_MARGINS = np.linspace(-4, 4, 801)  # where the function is compared with its derivative or proximal operator
+PROX_STEP = 1e-3  # by which the minimum of a proximal operator is left, to see that it is one
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class ConvexMargin:
     computed as a root, or by that operator itself, `proximal` (t, V) -> argmin_x (x - t)^2/(2V) + l(x). All work
     elementwise on arrays. `kinks` are the places where l' jumps. The loss should vary on a scale of order 1. It
     must be convex, which is checked wherever the prox is evaluated (it must rise, and no faster than its argument):
-    ValueError otherwise. Kinks that are not given are sought where the averages over samples show them. A loss that
+    ValueError otherwise. It must be the function whose derivative or proximal operator is given, which is checked at
+    some margins. Kinks that are not given are sought where the averages over samples show them. A loss that
     is not convex can be an object with the methods of `theory.glm.Loss`.
     """
 
@@ -46,6 +50,50 @@ class ConvexMargin:
         if not isinstance(self.name, str):
             raise ValueError(f"name must be text, got {checks.shown(self.name)}")
         object.__setattr__(self, "kinks", tuple(kinks.tolist()))
+        with np.errstate(all="ignore"):
+            if self.derivative is not None:
+                self._require_derivative(self._tried("derivative", self.derivative))
+            if (proximal := self.proximal) is not None:
+                self._require_minimum(self._tried("proximal", lambda t: proximal(t, 1.0)))
+
+    def _tried(self, name: str, function: Callable[[Array], Array]) -> Array:
+        """Return a function's values at COMPARED_MARGINS; ValueError where it does not work elementwise on arrays."""
+        try:
+            return np.broadcast_to(np.asarray(function(COMPARED_MARGINS), float), COMPARED_MARGINS.shape)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{name} of loss {self.name!r} must work elementwise on arrays of margins: {error}"
+            ) from None
+
+    def _require_derivative(self, slopes: Array) -> None:
+        """Raise ValueError where the function rises more or less than its derivative says, at neighboring margins too.
+
+        Equations use the derivative and simulations the function, so that a wrong one would give two losses.
+        """
+        rise = np.diff(self._tried("function", self.function)) / np.diff(COMPARED_MARGINS)
+        near = sliding_window_view(slopes, 4)
+        slack = 1e-6 * (1 + abs(near).max(axis=1))
+        wrong = (rise[1:-1] < near.min(axis=1) - slack) | (rise[1:-1] > near.max(axis=1) + slack)
+        if found := np.flatnonzero(wrong & np.isfinite(rise[1:-1]) & np.isfinite(near).all(axis=1)).tolist():
+            k = found[0] + 1
+            raise ValueError(
+                f"derivative of loss {self.name!r} must be that of its function: near t = {COMPARED_MARGINS[k]:g} the "
+                f"function rises at the rate {rise[k]:g}, and the derivative is {slopes[k]:g}"
+            )
+
+    def _require_minimum(self, minima: Array) -> None:
+        """Raise ValueError where (x - t)^2/2 + l(x) is less beside the proximal operator at V = 1 than at it."""
+        t = COMPARED_MARGINS
+        here, *beside = (
+            (x - t) ** 2 / 2 + np.asarray(self.function(x), float)
+            for x in (minima, minima - PROX_STEP, minima + PROX_STEP)
+        )
+        lower = np.minimum(*beside) < here - 1e-12 * (1 + abs(here))
+        if found := np.flatnonzero(lower & np.isfinite(here)).tolist():
+            raise ValueError(
+                f"proximal of loss {self.name!r} must minimize (x - t)^2/(2V) + l(x) of its function: at t = "
+                f"{t[found[0]]:g}, V = 1, it gives {minima[found[0]]:g}, which does not"
+            )
 
     @checked
     def value(self, t: Array) -> Array:
