@@ -44,7 +44,8 @@ def gallery(_of: str) -> str:
     """Return every figure by subject, with its caption, its command and its file."""
     lines: list[str] = []
     paths = find_experiments()
-    for subject, title in subjects().items():
+    folders = sorted({path.parent.name for path in paths.values()})  # one that is no subject is called by its own name
+    for subject, title in (subjects() | {name: name for name in folders if name not in subjects()}).items():
         lines += [f"## {title}", ""]
         for name, path in paths.items():
             if path.parent.name == subject:

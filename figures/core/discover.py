@@ -1,6 +1,7 @@
 """Finds experiments: every file figures/SUBJECT/NAME.py with a line `EXPERIMENT = ...` is one, none is registered."""
 
 import difflib
+import glob
 import importlib
 from pathlib import Path
 
@@ -47,6 +48,8 @@ def path_of(name: str) -> Path:
     known = find_experiments()
     if name in known:
         return known[name]
+    if silent := sorted(FIGURES.glob(f"*/{glob.escape(name)}.py")):
+        raise UnknownExperiment(f"{silent[0]} is no experiment: no line of it begins with 'EXPERIMENT = '")
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
     raise UnknownExperiment(
         f"no experiment is called {name!r}; did you mean: {', '.join(close) or '(there are none)'}?"

@@ -117,9 +117,9 @@ class Measured:
         if not len(xs):
             return []
         if self.experiment.by_point:
-            found = _number(self._predicted(curve, self.model(curve.setting, math.nan), d, xs), curve)
+            found = self._number(self._predicted(curve, self.model(curve.setting, math.nan), d, xs), curve)
             return [None for _ in xs] if found is None else list(np.broadcast_to(found, len(xs)))
-        return [_number(self._predicted(curve, self.model(curve.setting, x), d), curve) for x in xs]
+        return [self._number(self._predicted(curve, self.model(curve.setting, x), d), curve) for x in xs]
 
     def _predicted(self, curve: Curve, model: Any, d: float, *points: Sequence[float]) -> Any:
         """Return all numbers that theory predicts for a model at size d, which its curves share."""
@@ -131,6 +131,20 @@ class Measured:
             return None if theory is None else theory(model, *points)
         except ConvergenceError:
             return math.nan
+
+    def _number(self, found: Any, curve: Curve) -> Any:
+        """Return the curve's number among those predicted, None where it is not; ValueError for one that is misnamed.
+
+        A number without theory is legitimate, and so is a prediction that no curve shows; both at once is a slip.
+        """
+        if found is None or isinstance(found, float):
+            return found
+        name = str(curve.number)
+        if isinstance(found, Mapping) and name not in found:
+            unknown = [other for other in found if other not in {shown.number for _, _, shown in self.curves}]
+            if unknown:
+                raise ValueError(f"theory predicts {unknown[0]!r}, which no curve shows, and not {name!r}")
+        return _named(found, name)
 
 
 @dataclass(frozen=True)
@@ -189,12 +203,13 @@ def _one(
     d: int,
     draw: Callable[[], Any],
 ) -> NDArray[np.float64]:
-    """Measure all numbers of one replicate, each at its points; one that it lacks is NaN, which the sweep refuses."""
+    """Measure all numbers of one replicate, each at its points; ValueError for one that the measurement lacks."""
     found = measure(model, *points, d, draw())
     own = {name: _named(found, name) for name in lengths}
-    return np.concatenate(
-        [np.broadcast_to(np.nan if own[name] is None else own[name], n) for name, n in lengths.items()]
-    )
+    if lacking := [name for name, value in own.items() if value is None]:
+        given = f" beside {', '.join(map(repr, found))}" if isinstance(found, Mapping) else ""
+        raise ValueError(f"measure must return the number {lacking[0]!r}, which a curve shows{given}")
+    return np.concatenate([np.broadcast_to(own[name], n) for name, n in lengths.items()])
 
 
 def _named(found: Any, name: str) -> Any:
@@ -203,10 +218,6 @@ def _named(found: Any, name: str) -> Any:
         each = [_named(one, name) for one in found]
         return None if None in each else each
     return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
-
-
-def _number(found: Any, curve: Curve) -> Any:
-    return found if found is None or isinstance(found, float) else _named(found, str(curve.number))
 
 
 def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:

@@ -1,5 +1,7 @@
 """The table of forms of files that hold a matrix: what it lists is read, and is what the help and the pages say."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ def written(path):
 
             pandas.DataFrame(VALUES, columns=list("abc")).to_parquet(path)
         case _:
+            assert FORMATS[path.suffix].is_text, f"a case above must write a file {path.suffix}"
             np.savetxt(path, VALUES, "%.17g", delimiter="," if path.suffix == ".csv" else "\t")
     return path
 
@@ -39,6 +42,10 @@ def test_every_form_is_read_to_the_same_rows(tmp_path, suffix):
     np.testing.assert_array_equal(matrix.data.all_rows(), VALUES)
     shape = table_shape(path, skip_columns="2")
     assert (shape.rows, shape.columns) == (7, 2)
+    assert "7 rows of 2 columns" in shape.known
+    packed = path.with_name(f"{path.name}.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    np.testing.assert_array_equal(read_matrix(packed, skip_columns="2").data.all_rows(), VALUES[:, [0, 2]])
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import os
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 
 from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences import read_sequences
+from figures.analyse.reading.sequences.formats import Format
+from figures.analyse.reading.sequences.recognize import TITLES
+from figures.analyse.reading.sequences.records import READERS
 from tests.analyse.aligned import text
 
 
@@ -252,3 +256,9 @@ def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory, content, na
     with contextlib.suppress(DataError):  # which is one line by construction
         found = read_sequences(path)
         assert found.states.max() < len(found.tokens)
+
+
+def test_every_form_has_a_reader():
+    """The last of the readers was once that of FASTA for whatever had none."""
+    own = {one for part in get_args(Format) for one in (get_args(part) or (part,))} - set(TITLES)
+    assert own - {"table", "names", "stockholm"} == set(READERS)

@@ -253,6 +253,14 @@ def test_a_skipped_experiment_says_why_and_fails_nothing(toy, capsys):
     assert capsys.readouterr().out.endswith("/), 1 skipped: third_toy because no data here\n")
 
 
+def test_a_file_that_declares_no_experiment_is_named(toy, capsys):
+    call, folder = toy
+    (folder / "toy" / "typed.py").write_text('"""Typed."""\n\nEXPERIMENT: object = None\n', encoding="utf-8")
+    assert call("run", "typed") == 1
+    message = f"figures: {folder / 'toy' / 'typed.py'} is no experiment: no line of it begins with 'EXPERIMENT = '\n"
+    assert capsys.readouterr().err == message
+
+
 def test_errors_are_one_line(toy, capsys, monkeypatch):
     call, folder = toy
     for arguments, message in [

@@ -233,3 +233,14 @@ def test_drafts_and_papers_are_made_of_the_declaration_itself() -> None:
 def test_refused_declarations(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(EXPERIMENT, **changes)
+
+
+def test_a_misspelled_number_is_an_error_that_names_both() -> None:
+    misspelled = {"theory": lambda scale: {"mean": 1.0, "sqare": scale**2}}
+    with pytest.raises(ValueError, match="theory predicts 'sqare', which no curve shows, and not 'square'"):
+        compute_rows(replace(EXPERIMENT, **misspelled), Context("draft"))
+    unpredicted = replace(EXPERIMENT, theory=lambda _scale: {"mean": 1.0})
+    assert [row["theory"] for row in only(compute_rows(unpredicted, Context("draft")), curve="square")] == [None] * 5
+    lacking = replace(EXPERIMENT, measure=lambda _scale, _d, _rng: {"mean": 1.0, "sqare": 2.0})
+    with pytest.raises(RuntimeError, match="the number 'square', which a curve shows beside 'mean', 'sqare'"):
+        compute_rows(lacking, Context("draft"))

@@ -119,10 +119,11 @@ def test_a_loss_that_is_not_convex_is_refused():
     bump = glm.ConvexMargin(lambda t: np.cos(t), derivative=lambda t: -np.sin(t), name="bump")
     with pytest.raises(ValueError, match="'bump' must be convex"):
         glm.solve(teacher_problem(2.0, 0.1, bump))
-    falling = glm.ConvexMargin(lambda t: t**2, proximal=lambda t, V: -t, name="falling")
+    # At V = 1 it is right, since there it is compared with the function.
+    falling = glm.ConvexMargin(lambda t: t**2, proximal=lambda t, V: t / 3 if V == 1 else -t, name="falling")
     with pytest.raises(ValueError, match="its proximal operator falls"):
         glm.solve(teacher_problem(2.0, 0.1, falling))
-    concave = glm.ConvexMargin(lambda t: -(t**2) / 100, proximal=lambda t, V: t * 1.2, name="concave")
+    concave = glm.ConvexMargin(lambda t: -(t**2) / 100, proximal=lambda t, V: t / (1 - V / 50), name="concave")
     with pytest.raises(ValueError, match="rises faster than its argument"):
         glm.solve(teacher_problem(2.0, 0.1, concave))
 

@@ -199,8 +199,8 @@ def test_a_loss_that_works_in_place_has_the_saddle_point_of_its_values():
 @pytest.mark.parametrize(
     ("derivative", "message"),
     [
-        (lambda t: -2 * expit(-t), "derivative must be that of function: near t = "),
-        (lambda t: expit(-t), "derivative must be that of function"),
+        (lambda t: -2 * expit(-t), "derivative of loss 'custom' must be that of its function: near t = "),
+        (lambda t: expit(-t), "derivative of loss 'custom' must be that of its function"),
         (lambda t: None, "derivative of loss 'custom' must be an array of real numbers"),
         (lambda t: 0.0, "derivative of loss 'custom' must map arrays to arrays of their shape"),
         (lambda t: -expit(-t) + 0j, "derivative of loss 'custom' must be an array of real numbers, got dtype complex"),
@@ -215,3 +215,20 @@ def test_a_derivative_that_is_not_that_of_the_loss_is_refused(derivative, messag
 def test_a_loss_may_return_lists():
     own = ConvexMargin(lambda t: np.logaddexp(0, -t).tolist(), derivative=lambda t: (-expit(-t)).tolist())
     assert own.prox(np.zeros(1), 1.0) == pytest.approx(expit(-own.prox(np.zeros(1), 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"derivative": lambda t: 1.02 * t}, "derivative of loss 'own' must be that of its function: near t = -3.99"),
+        ({"derivative": lambda t: t if t > 0 else 0.0}, "derivative of loss 'own' must work elementwise on arrays"),
+        ({"proximal": lambda t, V: t / (1 + 1.02 * V)}, "proximal of loss 'own' must minimize .* at t = -4, V = 1"),
+    ],
+)
+def test_a_loss_is_the_function_whose_derivative_is_given(given, message):
+    """Theory would solve another loss than simulations fit."""
+    right = {"derivative": lambda t: t, "proximal": lambda t, V: t / (1 + V)}
+    for name in given:
+        glm.ConvexMargin(lambda t: t**2 / 2, name="own", **{name: right[name]})
+    with pytest.raises(ValueError, match=message):
+        glm.ConvexMargin(lambda t: t**2 / 2, name="own", **given)

@@ -1,14 +1,18 @@
 """Every covariance family: its entries by definition, and its modes against dense linear algebra."""
 
 import pickle
+from dataclasses import dataclass
+from inspect import isabstract
 
 import numpy as np
 import pytest
 
 from tests.families import FINITE, LIMITS, SINGULAR, D, symbol
+from theory import models
 from theory.models import (
     AR1,
     Blocks,
+    Covariance,
     Diagonal,
     Empirical,
     Equicorrelated,
@@ -48,6 +52,14 @@ DEFINITIONS = {
     "spiked": lambda c: 0.3**LAG + 2 * np.outer(c.directions[0], c.directions[0]),
     "scaled": lambda c: np.outer(c.scales, c.scales) * 0.3**LAG,
 }
+
+
+def test_every_family_is_among_those_that_are_tested():
+    """A family that is added to theory.models and not to tests/families.py would go through none of the tests below."""
+    public = [getattr(models, name) for name in models.__all__]
+    families = {one for one in public if isinstance(one, type) and issubclass(one, Covariance) and not isabstract(one)}
+    of_products_alone = {models.CovarianceOperator}  # has no entries to compare; tests/models/test_large.py is about it
+    assert families - of_products_alone == {type(one) for one in FINITE.values()}
 
 
 @pytest.fixture(params=FINITE)
@@ -188,3 +200,17 @@ def test_a_limit_has_no_matrix(name):
 
 def test_symbol_of_the_toeplitz_example_is_positive():
     assert symbol(np.linspace(0, np.pi, 9)).min() == 0.5
+
+
+@pytest.mark.parametrize("d", [0, -1, 2.5])
+def test_a_class_of_ones_own_has_a_whole_number_of_coordinates(d):
+    @dataclass(frozen=True)
+    class Own(Covariance):
+        d: float
+
+        def _matrix(self):
+            return np.eye(self.size)
+
+    assert Own(3).matrix.shape == (3, 3)
+    with pytest.raises(ValueError, match=f"d of Own must be an integer of at least 1 or infinity, got {d}"):
+        Own(d).matrix  # noqa: B018

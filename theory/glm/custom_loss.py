@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from theory.core import checks
 from theory.core.arguments import checked
@@ -12,9 +13,9 @@ from theory.core.arrays import Array
 
 TRIED_MARGINS = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
 MAX_MARGIN = 1e300  # of margins, whose sums should not overflow
-PROBES = np.linspace(-3.97, 4.01, 34)  # arguments at which a derivative is compared with differences of the function
-PROBE_STEP, PROBE_SLACK = 1e-4, 1e-4
 RELATIVE_STEP = 1e-7  # the step, relative, of one-sided differences
+COMPARED_MARGINS = np.linspace(-4, 4, 801)  # where the function is compared with its derivative or proximal operator
+PROX_STEP = 1e-3  # by which the minimum of a proximal operator is left, to see that it is one
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class ConvexMargin:
     computed as a root, or by that operator itself, `proximal` (t, V) -> argmin_x (x - t)^2/(2V) + l(x). All work
     elementwise on arrays. `kinks` are the places where l' jumps. The loss should vary on a scale of order 1. It
     must be convex, which is checked wherever the prox is evaluated (it must rise, and no faster than its argument):
-    ValueError otherwise. Kinks that are not given are sought where the averages over samples show them. A loss that
+    ValueError otherwise. It must be the function whose derivative or proximal operator is given, which is checked at
+    some margins. Kinks that are not given are sought where the averages over samples show them. A loss that
     is not convex can be an object with the methods of `theory.glm.Loss`.
     """
 
@@ -49,8 +51,54 @@ class ConvexMargin:
         if not isinstance(self.name, str):
             raise ValueError(f"name must be text, got {checks.shown(self.name)}")
         object.__setattr__(self, "kinks", tuple(kinks.tolist()))
-        if self.derivative is not None:
-            self._require_own_derivative(self.derivative)
+        with np.errstate(all="ignore"):
+            if self.derivative is not None:
+                self._require_derivative(self._tried("derivative", self.derivative))
+            if (proximal := self.proximal) is not None:
+                self._require_minimum(self._tried("proximal", lambda t: proximal(t, 1.0)))
+
+    def _tried(self, what: str, function: Callable[[Array], Array]) -> Array:
+        """Return a function's values at COMPARED_MARGINS; ValueError where it does not work elementwise on arrays."""
+
+        def elementwise(t: Array) -> Array:
+            try:
+                return function(t)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"{what} of loss {self.name!r} must work elementwise on arrays of margins: {error}"
+                ) from None
+
+        return self._called(what, elementwise, COMPARED_MARGINS)
+
+    def _require_derivative(self, slopes: Array) -> None:
+        """Raise ValueError where the function rises more or less than its derivative says, at neighboring margins too.
+
+        Equations use the derivative and simulations the function, so that a wrong one would give two losses.
+        """
+        rise = np.diff(self._tried("function", self.function)) / np.diff(COMPARED_MARGINS)
+        near = sliding_window_view(slopes, 4)
+        slack = 1e-6 * (1 + abs(near).max(axis=1))
+        wrong = (rise[1:-1] < near.min(axis=1) - slack) | (rise[1:-1] > near.max(axis=1) + slack)
+        if found := np.flatnonzero(wrong & np.isfinite(rise[1:-1]) & np.isfinite(near).all(axis=1)).tolist():
+            k = found[0] + 1
+            raise ValueError(
+                f"derivative of loss {self.name!r} must be that of its function: near t = {COMPARED_MARGINS[k]:g} the "
+                f"function rises at the rate {rise[k]:g}, and the derivative is {slopes[k]:g}"
+            )
+
+    def _require_minimum(self, minima: Array) -> None:
+        """Raise ValueError where (x - t)^2/2 + l(x) is less beside the proximal operator at V = 1 than at it."""
+        t = COMPARED_MARGINS
+        here, *beside = (
+            (x - t) ** 2 / 2 + self._called("function", self.function, x)
+            for x in (minima, minima - PROX_STEP, minima + PROX_STEP)
+        )
+        lower = np.minimum(*beside) < here - 1e-12 * (1 + abs(here))
+        if found := np.flatnonzero(lower & np.isfinite(here)).tolist():
+            raise ValueError(
+                f"proximal of loss {self.name!r} must minimize (x - t)^2/(2V) + l(x) of its function: at t = "
+                f"{t[found[0]]:g}, V = 1, it gives {minima[found[0]]:g}, which does not"
+            )
 
     @checked
     def value(self, t: Array) -> Array:
@@ -101,22 +149,6 @@ class ConvexMargin:
             kinks = np.repeat(np.array(self.kinks, float), 2)
             images = np.append(images, kinks + V * self._rate(np.array(sides)))
         return [(float(t), 0.0) for t in images if np.isfinite(t)]
-
-    def _require_own_derivative(self, derivative: Callable[[Array], Array]) -> None:
-        """Raise ValueError where the derivative is not that of the function: a solution would have the loss of none."""
-        t = PROBES
-        with np.errstate(all="ignore"):
-            above, below = (self._called("function", self.function, one) for one in (t + PROBE_STEP, t - PROBE_STEP))
-            sides = np.stack([self._called("derivative", derivative, t + one * PROBE_STEP) for one in (-1, 0, 1)])
-            quotient = (above - below) / (2 * PROBE_STEP)
-            slack = PROBE_SLACK * (1 + abs(sides).max(axis=0)) + 1e-15 * abs(above) / PROBE_STEP
-            wrong = (quotient < sides.min(axis=0) - slack) | (quotient > sides.max(axis=0) + slack)
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            raise ValueError(
-                f"derivative must be that of function: near t = {t[k]:g} it is {sides[1, k]:g}, "
-                f"and the function of loss {self.name!r} has the slope {quotient[k]:g}"
-            )
 
     def _called(self, what: str, function: Callable[..., Any], t: Array, *more: float) -> Array:
         """Return what a user's function makes of an array; it may work in place."""

@@ -70,9 +70,11 @@ class Covariance(ABC):
 
     @property
     def size(self) -> int:
-        """The dimension d as an int; ValueError in the limit d -> infinity."""
+        """The dimension d as an int; ValueError in the limit d -> infinity, and where d counts no coordinates."""
         if not self.is_finite:
             raise ValueError(f"{self!r} is the limit d -> infinity: a matrix needs a finite d, see resized(d)")
+        if self.d < 1 or self.d % 1:
+            raise ValueError(f"d of {type(self).__name__} must be an integer of at least 1 or infinity, got {self.d!r}")
         return int(self.d)
 
     @cached_property

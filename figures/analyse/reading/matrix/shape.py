@@ -40,14 +40,14 @@ class TableShape:
 def shape_of_parquet(path: Path, how: Reading) -> TableShape:
     """Return the shape of a Parquet file."""
     _, rows, chosen = parquet_columns(path, how)
-    return _of_numbers(rows, len(chosen), len(chosen), NUMBER, True, "the end of the file says")
+    return shape_of_numbers(rows, len(chosen), len(chosen), NUMBER, True, "the end of the file says")
 
 
 def shape_of_array(path: Path, how: Reading) -> TableShape:
     """Return the shape of an array of numpy's."""
     rows, width, bytes_of_one = array_shape(path, how.array)
     chosen = how.selected(path, numbered(width))
-    return _of_numbers(rows, width, len(chosen), bytes_of_one, is_mapped(path), "the header of the array says")
+    return shape_of_numbers(rows, width, len(chosen), bytes_of_one, is_mapped(path), "the header of the array says")
 
 
 def shape_of_text(path: Path, how: Reading) -> TableShape:
@@ -70,8 +70,12 @@ def shape_of_text(path: Path, how: Reading) -> TableShape:
     return TableShape(rows, len(chosen), GROWTH * held, held, f"{_size(rows, chosen)}, {known}", float(whole))
 
 
-def _of_numbers(rows: int, width: int, columns: int, bytes_of_one: int, can_stay: bool, known: str) -> TableShape:
-    """Describe a file of numbers that are no text: `width` columns, of which `columns` are chosen."""
+def shape_of_numbers(rows: int, width: int, columns: int, bytes_of_one: int, can_stay: bool, known: str) -> TableShape:
+    """Describe a file of numbers that are no text: `width` columns, of which `columns` are chosen.
+
+    A number takes `bytes_of_one` in the file, `can_stay` says whether blocks of rows can be read when they are needed,
+    and `known` is a clause on where the size is from ("the header of the file says").
+    """
     said = f"{_size(rows, range(columns))}, as {known}"
     if can_stay and rows * width > MOST_CELLS:
         return TableShape(rows, columns, 0.0, 0.0, f"{said}; they stay in the file, of which blocks of rows are read")

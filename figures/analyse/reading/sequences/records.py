@@ -12,6 +12,13 @@ from figures.analyse.reading.sequences.recognize import TITLES
 from figures.analyse.reading.tables.layout import find_layout
 from figures.analyse.reading.text_file import TextFile
 
+READERS: dict[str, Callable[[TextFile, Iterable[str]], Iterator[Entry]]] = {
+    "fasta": entries.fasta,
+    "a2m": entries.fasta,
+    "pir": entries.pir,
+    "plain": entries.plain,
+}
+
 
 @dataclass(frozen=True)
 class Records:
@@ -36,5 +43,4 @@ def records(file: TextFile, form: Format) -> Iterator[Records]:
         elif form == "stockholm":
             yield Records(entries.stockholm(file, lines), lambda: any(line.strip() for line in lines))
         else:
-            read = {"plain": entries.plain, "pir": entries.pir}.get(form, entries.fasta)
-            yield Records(read(file, lines), lambda: False)
+            yield Records(READERS[form](file, lines), lambda: False)
