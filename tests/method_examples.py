@@ -207,6 +207,8 @@ def of_random_matrices():
 
 def of_networks_and_topics():
     rate = theory.nets.plateau_rate(PAIRS)
+    plateau = theory.nets.factored_floor(PAIRS, np.random.default_rng(0), n_starts=2)
+    skip = models.FactoredStack.deterministic(2, 3, 2, skip=True)
     found = simulate.nets.spectral_estimate(STATES, 2)
     training = simulate.topics.Training(steps=2, rate=0.1, batch_size=3, length=(5, 8), evaluated=4, record_every=1)
     run = simulate.topics.train_single_layer(*TOPICS, training, RNG)
@@ -218,6 +220,7 @@ def of_networks_and_topics():
         call(rate.amplitude, stack=STACK),
         call(rate.escape_time, stack=STACK, gain=0.1),
         call(theory.nets.escape_time(PAIRS, models.FactoredStack.deterministic(2, 3, 2), tol=1e-3).time, scale=0.5),
+        call(theory.nets.lower_layers(PAIRS, skip, plateau.layer).time, scale=0.5),
         call(found.attention_overlap, site_couplings=J),
         call(found.values_overlap, color_couplings=np.eye(2)),
         call(theory.topics.escape_rate(*TOPICS).onset, initial_scale=0.01),

@@ -44,7 +44,7 @@ def decompositions(monkeypatch):
 
 def test_one_record_decomposes_its_covariance_once(decompositions):
     Psi, Phi, Omega, theta = blocks(10, 20, 15, np.random.default_rng(0))
-    model = glm.covariate_model(Psi, Phi, Omega, theta, alpha=1.0, lam=0.01)
+    model = GaussianCovariateModel.from_blocks(Psi, Phi, Omega, theta, alpha=1.0, lam=0.01)
     assert decompositions == [("eigvalsh", 10), ("eigh", 20)]
     decompositions.clear()
     for changed in ({"alpha": 0.5}, {"lam": 0.3}, {"loss": "square", "alpha": 3.0}, {"noise": 0.1}):
@@ -55,10 +55,10 @@ def test_one_record_decomposes_its_covariance_once(decompositions):
 
 def test_kept_modes_give_the_numbers_of_a_fresh_record():
     Psi, Phi, Omega, theta = blocks(10, 20, 15, np.random.default_rng(0))
-    model = glm.covariate_model(Psi, Phi, Omega, theta, alpha=1.0, lam=0.01)
+    model = GaussianCovariateModel.from_blocks(Psi, Phi, Omega, theta, alpha=1.0, lam=0.01)
     for alpha in (0.5, 2.0):
         kept = glm.solve(replace(model, alpha=alpha))
-        fresh = glm.solve(glm.covariate_model(Psi, Phi, Omega, theta, alpha=alpha, lam=0.01))
+        fresh = glm.solve(GaussianCovariateModel.from_blocks(Psi, Phi, Omega, theta, alpha=alpha, lam=0.01))
         assert (kept.test_error, kept.train_loss, kept.V[0]) == (fresh.test_error, fresh.train_loss, fresh.V[0])
 
 
@@ -110,7 +110,7 @@ def test_the_published_draw_of_sign_and_erf_features():
     It was drawn without a seed, and draws differ by some thousandths: our four at alpha = 1 give errors from 0.3325 to
     0.3373.
     """
-    model = glm.covariate_model(*blocks(1000, 2000, 1000, np.random.default_rng(0)), alpha=1.0, lam=0.01)
+    model = GaussianCovariateModel.from_blocks(*blocks(1000, 2000, 1000, np.random.default_rng(0)), alpha=1.0, lam=0.01)
     published = {0.5: (0.381599104, 0.104756286), 1.0: (0.340768, 0.156268), 1.5: (0.317524, 0.204456)}
     for alpha, (test_error, train_loss) in published.items():
         point = glm.solve(replace(model, alpha=alpha))

@@ -212,5 +212,5 @@ def test_a_class_of_ones_own_has_a_whole_number_of_coordinates(d):
             return np.eye(self.size)
 
     assert Own(3).matrix.shape == (3, 3)
-    with pytest.raises(ValueError, match=f"d of Own must be an integer of at least 1 or infinity, got {d}"):
+    with pytest.raises(ValueError, match=f"d must be an integer of at least 1 or infinity, got {d}"):
         Own(d).matrix  # noqa: B018

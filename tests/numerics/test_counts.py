@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from theory import glm, masked, perceptron
-from theory.feedforward import bayes_curve, narrow_specialization, specialization, stable_states, tempered_orders
-from theory.feedforward import narrow_tempered as tempered
+from theory.feedforward import (
+    bayes_curve,
+    narrow_specialization,
+    narrow_system,
+    narrow_tempered,
+    specialization,
+    stable_states,
+    tempered_orders,
+)
 from theory.models import (
     AR1,
     DiscretePerceptron,
@@ -13,6 +20,7 @@ from theory.models import (
     NarrowNetwork,
     RandomLabels,
     RandomMasks,
+    SpanMask,
     SpanWindows,
     StochasticPerceptron,
 )
@@ -76,13 +84,14 @@ def test_a_transition_of_narrow_networks_adds_the_free_entropies_of_its_jumps(mo
 )
 def test_tempered_students(monkeypatch, alpha, activation, noise, beta, lam, creeps):
     """Plain steps, in pieces between two looks at their residual, implicit ones, and those of Newton's method."""
-    solves = counted(monkeypatch, tempered, "solve_fixed_point")
-    flows = counted(monkeypatch, tempered._System, "flowed")
+    plain = counted(monkeypatch, narrow_system, "solve_fixed_point")
+    newton = counted(monkeypatch, narrow_tempered, "solve_fixed_point")
+    flows = counted(monkeypatch, narrow_system.System, "flowed")
     model = NarrowNetwork(alpha=alpha, activation=activation, noise=noise)
     found = tempered_orders(model, beta, lam, max_iter=200)
-    assert len(solves) > 1
+    assert len(plain) > 1
     assert (sum(one.iterations for one in flows) > 5) == creeps
-    assert found.iterations == sum(one.iterations for one in solves + flows) > 10
+    assert found.iterations == sum(one.iterations for one in plain + newton + flows) > 10
 
 
 def test_a_curve_of_linear_models_adds_those_of_its_points():
@@ -103,5 +112,5 @@ def test_a_curve_of_masks_has_the_most_of_its_points(n_masks):
 
 def test_windows_have_the_most_of_their_spans():
     covariance = AR1(8, 0.6)
-    each = [masked.span_mask(covariance, 1.5, 0.01, [k, k + 1]).iterations for k in range(7)]
+    each = [masked.solve(SpanMask(covariance, 1.5, 0.01, [k, k + 1])).iterations for k in range(7)]
     assert masked.solve(SpanWindows(covariance, 1.5, 0.01, 2)).iterations == max(each) > 3

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from theory.models import AR1, Isotropic, PowerLaw, TwoLevel
-from theory.random_matrix import spike_outlier, spike_outliers, spike_threshold
+from theory.models import AR1, Isotropic, PowerLaw, SpikedData, TwoLevel
+from theory.random_matrix import outlier, spike_outliers, threshold
 from theory.random_matrix.bbp import emergence, left_emergence
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.spectral.dense_branch import DenseBranch
@@ -45,8 +45,8 @@ def test_an_outlier_counts_the_points_of_its_branch(monkeypatch, method, lam, st
     calls = Calls(monkeypatch, at=RealBranch, _trial=emergence)
     for noise, direction in ((TwoLevel(INF), None), (Isotropic(60), PAIR[0])):
         made, found = calls.of(
-            lambda noise=noise, u=direction: spike_outlier(
-                noise, u, strength=strength, alpha=1.5, method=method, lam=lam
+            lambda noise=noise, u=direction: outlier(
+                SpikedData(noise, u, strength=strength, alpha=1.5, method=method, lam=lam)
             )
         )
         assert found.detected == detected
@@ -96,7 +96,9 @@ def test_a_threshold_counts_the_points_of_the_edge_and_the_strengths_that_were_t
     calls = Calls(monkeypatch, at=RealBranch, needed_strength=SpikedBulk)
     for direction in (PAIR[0], np.eye(60)[0], None):
         made, found = calls.of(
-            lambda u=direction: spike_threshold(TwoLevel(60, 0.3, 4.0, 0.2), u, alpha=2.0, method=method, lam=lam)
+            lambda u=direction: threshold(
+                SpikedData(TwoLevel(60, 0.3, 4.0, 0.2), u, strength=1.0, alpha=2.0, method=method, lam=lam)
+            )
         )
         steps = made["needed_strength"] - 1
         assert (steps > 0) == (direction is not None and math.isfinite(found.value))
@@ -107,17 +109,17 @@ def test_a_noise_that_commutes_with_nothing_counts_its_factorizations(monkeypatc
     """Those of the edge, and the strengths that are tried there; of an outlier the trials on the surrogate as well."""
     calls = Calls(monkeypatch, resolvent=DenseBranch, needed_strength=SpikedBulk, _trial=emergence)
     options = {"alpha": 2.0, "lam": 0.1}
-    made, threshold = calls.of(lambda: spike_threshold(AR1(60, 0.5), PAIR[0], **options))
+    made, begins = calls.of(lambda: threshold(SpikedData(AR1(60, 0.5), PAIR[0], strength=1.0, **options)))
     edge = made["resolvent"]
-    assert threshold.iterations == edge + made["needed_strength"] - 1 > edge > 0
-    made, found = calls.of(lambda: spike_outlier(AR1(60, 0.5), PAIR[0], strength=20.0, **options))
+    assert begins.iterations == edge + made["needed_strength"] - 1 > edge > 0
+    made, found = calls.of(lambda: outlier(SpikedData(AR1(60, 0.5), PAIR[0], strength=20.0, **options)))
     assert found.iterations == edge + made["_trial"]
     assert made["_trial"] > made["resolvent"] - edge > 0
-    made, unseen = calls.of(lambda: spike_outlier(AR1(60, 0.5), PAIR[0], strength=0.02, **options))
+    made, unseen = calls.of(lambda: outlier(SpikedData(AR1(60, 0.5), PAIR[0], strength=0.02, **options)))
     assert unseen.iterations == made["resolvent"] == edge
 
 
 def test_where_nothing_was_iterated_no_count_is_returned():
     noise = PowerLaw(INF, 0.9)
-    assert spike_threshold(noise, None, alpha=2.0, method="pca").iterations is None
-    assert spike_outlier(noise, None, strength=3.0, alpha=2.0, method="pca").iterations is None
+    assert threshold(SpikedData(noise, None, strength=1.0, alpha=2.0, method="pca")).iterations is None
+    assert outlier(SpikedData(noise, None, strength=3.0, alpha=2.0, method="pca")).iterations is None

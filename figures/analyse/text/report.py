@@ -89,7 +89,7 @@ def _encoder(analysis: TextAnalysis) -> list[str]:
 def _controls(analysis: TextAnalysis) -> list[str]:
     scores = [one.contrast.z for one in analysis.comparisons if one.source == RANDOM]
     largest = max((abs(z) for z in scores if math.isfinite(z)), default=0.0)
-    random = "as by chance" if largest < MAX_CHANCE_Z else "MORE THAN BY MAX_CHANCE_Z: do not trust this table"
+    random = "as by chance" if largest < MAX_CHANCE_Z else "MORE THAN BY CHANCE: do not trust this table"
     planted = "came back exactly" if analysis.planted else "DID NOT COME BACK, so that this table must not be trusted"
     return [
         f"Two controls: values that were planted in the place of the model's {planted}, and random vectors have |z| up "
