@@ -17,7 +17,7 @@ from typing import Any
 from figures.core.captions import caption_of, declared_caption
 from figures.core.discover import find_experiments, load
 from figures.core.outputs import OUTPUT
-from figures.core.papers import map_of_papers
+from figures.core.papers import linked, map_of_papers
 from figures.core.rows import COLUMNS
 from figures.core.table import TableError, read_csv
 from theory.subjects import subjects
@@ -73,12 +73,13 @@ def caption(name: str, experiment: Any) -> str:
 
 
 def papers(_of: str) -> str:
-    """Return the map of papers as a table whose entries lead to the gallery."""
+    """Return the map of papers as a table whose entries lead to the papers and to the gallery."""
     rows = ["| published | counterpart here | command | do they agree? |", "|---|---|---|---|"]
     for figure, counterparts in map_of_papers().items():
         for name, sentence in counterparts:
             command = f"`make figures/output/{name}.pdf`"
-            rows.append(f"| {escaped(figure)} | [{name}](gallery.md#{name}) | {command} | {escaped(sentence)} |")
+            shown = linked(escaped(figure)), f"[{name}](gallery.md#{name})", command, linked(escaped(sentence))
+            rows.append(f"| {' | '.join(shown)} |")
     return "\n".join(rows)
 
 

@@ -1,6 +1,7 @@
 """The map of papers: which experiment is the counterpart of which published figure, and whether the two agree."""
 
 import ast
+import re
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from figures.core.discover import find_experiments
 
 Entries = dict[str, list[tuple[str, str]]]
+NUMBER = re.compile(r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+/\d{7})")
 
 
 def declared_papers(path: Path) -> dict[str, str]:
@@ -49,10 +51,15 @@ def render_text(entries: Entries) -> str:
     return "\n".join(lines) or "no experiment names a paper"
 
 
+def linked(text: str) -> str:
+    """Return markdown whose arXiv numbers lead to the abstracts of their papers."""
+    return NUMBER.sub(r"[\g<0>](https://arxiv.org/abs/\1)", text)
+
+
 def render_markdown(entries: Entries) -> str:
-    """Return the map as a table in markdown."""
+    """Return the map as a table in markdown, with links to the papers."""
     rows = [
-        f"| {figure} | [`{name}`]({name}.png) | {sentence.replace('|', chr(92) + '|')} |"
+        linked(f"| {figure} | [`{name}`]({name}.png) | {sentence.replace('|', chr(92) + '|')} |")
         for figure, counterparts in entries.items()
         for name, sentence in counterparts
     ]

@@ -19,7 +19,7 @@ def linear_alignment(first: Numbers, second: Numbers) -> float:
 
     With centered columns it is |A'B|_F^2/(|A'A|_F |B'B|_F): one for features that agree up to a rotation and a factor,
     and of the order of the number of neurons over that of samples for independent ones (S. Kornblith et al.,
-    arXiv:1905.00414, Section 3). ValueError for shapes that do not fit, and for features that do not vary.
+    arXiv:1905.00414). ValueError for shapes that do not fit, and for features that do not vary.
 
     >>> features = np.random.default_rng(0).standard_normal((500, 4))
     >>> round(linear_alignment(features, 3 * features[:, ::-1] + 1), 12)

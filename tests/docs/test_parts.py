@@ -97,6 +97,7 @@ def test_the_map_of_papers_leads_to_the_gallery():
     page = parts.papers("")
     assert "| published | counterpart here | command | do they agree? |" in page
     assert "[norm_growth](gallery.md#norm_growth)" in page
+    assert "| [arXiv:2410.19637](https://arxiv.org/abs/2410.19637), Fig. 2 (another network) |" in page
 
 
 def test_limits_are_collected_from_pages_and_captions():

@@ -92,8 +92,8 @@ def predictor(model: MaskedRidge) -> Array:
     """Compute the deterministic equivalent of the joint predictor, (d, d), whose row k predicts coordinate k.
 
     It is I - diag(R)^-1 R with R = (Sigma + kappa)^-1, the population masked ridge predictor at the effective ridge
-    kappa (arXiv:2601.23208), with a zero diagonal. ValueError in the limit d -> infinity, which has no matrix. Raises
-    ConvergenceError where the equation for kappa is not solved.
+    kappa (after arXiv:2601.23208), with a zero diagonal. ValueError in the limit d -> infinity, which has no matrix.
+    Raises ConvergenceError where the equation for kappa is not solved.
 
     >>> from theory.models import AR1
     >>> predictor(MaskedRidge(AR1(d=3, correlation=0.5), alpha=100.0, lam=1e-9)).round(3) + 0.0  # no negative zeros

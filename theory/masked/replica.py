@@ -54,7 +54,7 @@ class ReplicaSolution(WithReplicon, SolverResult):
 def replica(
     model: MaskedRidge, coordinate: int = 0, *, tol: float = 1e-12, max_iter: int = 1000, check: bool = True
 ) -> ReplicaSolution:
-    """Solve for the replica-symmetric saddle point of the regression of one coordinate (arXiv:2304.07235).
+    """Solve for the replica-symmetric saddle point of the regression of one coordinate (after arXiv:2304.07235).
 
     With x the other coordinates, y = a.x + noise of variance sigma^2, rho = a^T Sigma_x a and, per unknown, ridge L:
     Vhat = mhat = alpha/(1 + V), qhat = alpha (rho + sigma^2 - 2m + q)/(1 + V)^2, G = (L + Vhat Sigma_x)^-1,

@@ -31,8 +31,8 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
     below rank(Sigma)/d the fit interpolates with the minimum norm: there is no train error, and the effective ridge is
     kappa_0 > 0 with df1(kappa_0) = alpha. Above, the fit is least squares: kappa = 0, and the error of coordinate k is
     E_k = sigma_k^2/(1 - rank/(d alpha)) with its conditional variance sigma_k^2, so that the data's own conditional
-    variance drives the interpolation peak (arXiv:2601.23208, arXiv:2304.07235). ValueError at alpha = rank/d, where the
-    error diverges; see `peak_height`.
+    variance drives the interpolation peak (after arXiv:2601.23208, arXiv:2304.07235). ValueError at alpha = rank/d,
+    where the error diverges; see `peak_height`.
 
     Rows of different scale tau (`row_scales` of the record) do not matter below: an exact fit of a row does not depend
     on its scale, and only the share of rows with tau > 0 counts, as if the others were not there. Above, E_k =

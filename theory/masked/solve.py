@@ -36,8 +36,8 @@ def solve(
 
     For `MaskedRidge`, with kappa the effective ridge (the root of lam = kappa (1 - df1(kappa)/alpha)) and
     R = (Sigma + kappa)^-1: E_k = (R Sigma R)_kk / R_kk^2 / (1 - df2/alpha), and a train error of (lam/kappa)^2 E_k
-    (arXiv:2601.23208; from equivalents of Q B Q for the joint predictor I - diag(Q)^-1 Q). `MaskedRegression` is its
-    limit lam -> 0, see `ridgeless`, and `TeacherStudent` is described at `teacher_student`.
+    (derived here from equivalents of Q B Q for the joint predictor I - diag(Q)^-1 Q, after arXiv:2601.23208).
+    `MaskedRegression` is its limit lam -> 0, see `ridgeless`, and `TeacherStudent` is described at `teacher_student`.
 
     For `SpanMask`, block inversion on the span B gives the predictor -(R_BB)^-1 R_B,outside and the error matrix
     (R_BB)^-1 [R Sigma R]_BB (R_BB)^-1 / (1 - df2/alpha); train errors are (lam/kappa)^2 of it. It is right for a span

@@ -36,9 +36,9 @@ def teacher_student(model: TeacherStudent) -> TeacherStudentSolution:
     """Compute the errors of ridge regression of a linear teacher on the inputs of the masked problem.
 
     E = (noise + B)/(1 - df2/alpha) with B = signal_power kappa^2 tr Sigma (Sigma + kappa)^-2 / d, and a train error of
-    (lam/kappa)^2 E (arXiv:2601.23208). Both are averages over the isotropic teacher; kappa is the effective ridge of
-    the inputs, the same as in masked regression with this Sigma, alpha and lam. Without noise the error has no peak at
-    alpha = 1. Raises ConvergenceError where the equation for kappa is not solved.
+    (lam/kappa)^2 E (after arXiv:2601.23208). Both are averages over the isotropic teacher; kappa is the effective ridge
+    of the inputs, the same as in masked regression with this Sigma, alpha and lam. Without noise the error has no peak
+    at alpha = 1. Raises ConvergenceError where the equation for kappa is not solved.
 
     >>> from theory.models import AR1
     >>> f"{teacher_student(TeacherStudent(AR1(np.inf, 0.7), alpha=2.0, lam=0.01, noise=0.3)).test_error:.4f}"

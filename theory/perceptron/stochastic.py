@@ -59,7 +59,7 @@ class StochasticSaddlePoint(WithReplicon, SolverResult):
 def stochastic_saddle_point(
     model: StochasticPerceptron, *, tol: float = 1e-9, max_iter: int = 200, check: bool = True
 ) -> StochasticSaddlePoint:
-    """Solve for the replica-symmetric saddle point of stochastic binary weights (arXiv:1710.09825, free entropy).
+    """Solve for the replica-symmetric saddle point of stochastic binary weights (derived here, after arXiv:1710.09825).
 
     With Q the squared norm, z and u standard Gaussian, h = sqrt(q) z + sqrt(Q - q) u and A = norm_conjugate - qhat, the
     equations are: qhat = alpha E_z[<u>^2]/(Q - q), where u is tilted by Phi(h/sqrt(1 - Q))^beta; A is such that E_z

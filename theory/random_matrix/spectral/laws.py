@@ -43,7 +43,7 @@ def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScale
 def correlation_law(covariance: Covariance, alpha: float, *, row_scales: RowScales = GAUSSIAN) -> SpectralLaw:
     """Compute the law of the eigenvalues of the sample correlation matrix; otherwise as `covariance_law`.
 
-    It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0709.2346).
+    It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0912.1950).
     """
     _refuse_unbounded("covariance", covariance, divided=covariance.spectrum.axes)
     return _law(covariance, partial(sample_correlation, covariance, alpha, _bounded(row_scales)))
