@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from simulate.core import Estimate, stream
 from simulate.feedforward import decay, field_statistics, stochastic_activations
-from simulate.feedforward.binary import Layer
 from tests.feedforward.references import hermite_powers
 from theory.feedforward import critical_mean_variance, criticality, propagate, signal_fixed_point
 from theory.feedforward.tanh_averages import OneField
@@ -184,18 +183,6 @@ def test_correlations_and_gradients_decay_as_predicted(agrees):
     runs = [decay(system, 300, 5, stream(0, "smooth decay", r), variance=point.variance) for r in range(40)]
     for values in ([run.correlations[-1] for run in runs], [run.gradients[-1] for run in runs]):
         agrees(Estimate.of(values), point.correlation_slope**5, resolves=0.3)
-
-
-def test_gradients_by_finite_differences():
-    rng = np.random.default_rng(1)
-    layer = Layer.random(network(0.6, 0.2), 12, rng)
-    fields, noise, readout = rng.standard_normal((3, 12, 2))
-    gradient = layer.backward(fields, noise, readout)
-    for j in range(12):
-        moved = np.zeros((12, 2))
-        moved[j] = 1e-6
-        up, down = ((layer.forward(fields + sign * moved, noise) * readout).sum(axis=0) for sign in (1, -1))
-        np.testing.assert_allclose(gradient[j], (up - down) / 2e-6, rtol=1e-6, atol=1e-8)
 
 
 def test_phi_belongs_to_sign_neurons():

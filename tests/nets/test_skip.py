@@ -175,11 +175,11 @@ def test_the_factored_floor_lies_between_guessing_and_free_pairs_and_fields_lowe
 
 def test_the_gain_of_lower_layers_is_the_change_of_the_loss_at_the_plateau():
     """With the last layer at its floor, lower layers of size eps lower the loss by eps^4 s; s sets the blow-up time."""
-    from theory.nets.law import law_of
+    from theory.nets.law import contexts_of, law_of
     from theory.nets.skip import _LowerGain
 
     lower, last, contexts = random_stack(3), floor().layer, population()
-    gain = _LowerGain(law_of(four_body_model()), last)
+    gain = _LowerGain(contexts_of(law_of(four_body_model()), np.zeros((5, 3))), last)
     expected = sum(
         gain.gradient(A[None], V[None])[0] for A, V in zip(lower.attentions[:2], lower.values[:2], strict=True)
     )

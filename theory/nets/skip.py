@@ -19,7 +19,7 @@ from theory.core.ranges import Count, Positive
 from theory.core.results import SolverResult
 from theory.models import FactoredStack
 from theory.nets.blow_up import blow_up
-from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_same_sizes
+from theory.nets.law import Contexts, Data, contexts_of, law_of, require_same_sizes
 from theory.nets.leading_gain import LeadingGain, OfContexts, packed
 from theory.numerics import ConvergenceError
 
@@ -156,7 +156,8 @@ def lower_layers(
     law = law_of(model)
     for each in (stack, plateau):
         require_same_sizes(law, each)
-    gain, learned = _LowerGain(law, plateau), _has_learned_everything(law, plateau)
+    contexts = contexts_of(law, np.zeros((law.n_sites, law.n_colors)))
+    gain, learned = _LowerGain(contexts, plateau), _has_learned_everything(contexts, plateau)
     times, residuals, evaluations = [], [], 0
     for A, V in zip(stack.attentions[:-1], stack.values[:-1], strict=True):
         if not (A.any() and V.any()):
@@ -181,8 +182,7 @@ def lower_layers(
 class _LowerGain(LeadingGain):
     """The gain s of one lower layer, whose square the last layer reads as it reads the inputs."""
 
-    def __init__(self, law: Law, plateau: FactoredStack) -> None:
-        contexts = contexts_of(law, np.zeros((law.n_sites, law.n_colors)))
+    def __init__(self, contexts: Contexts, plateau: FactoredStack) -> None:
         surplus = contexts.surplus - _predicted(contexts, plateau)[0]
         self.two = OfContexts(Contexts(contexts.inputs, surplus, contexts.first))
         A = plateau.attentions * (1 - np.eye(plateau.n_sites))
@@ -195,10 +195,10 @@ class _LowerGain(LeadingGain):
         return gain, by_A[:1], by_V[:1]
 
 
-def _has_learned_everything(law: Law, plateau: FactoredStack) -> bool:
+def _has_learned_everything(contexts: Contexts, plateau: FactoredStack) -> bool:
     """Tell whether a plateau predicts the data exactly, but for rounding; ValueError where it is no minimum."""
     L, C, h = plateau.n_sites, plateau.n_colors, plateau.fields
-    contexts, ratio = contexts_of(law, np.zeros((L, C))), _balance(plateau.attentions, plateau.values)
+    ratio = _balance(plateau.attentions, plateau.values)
     weights = packed(plateau.attentions * ratio, plateau.values / ratio)
     theta = weights if h is None else np.concatenate([weights, np.ravel(h)])
     loss, gradient = _one_layer_loss(contexts, L, C, h is not None)(theta)
