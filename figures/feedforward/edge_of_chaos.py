@@ -136,12 +136,12 @@ EXPERIMENT = Experiment(
     xlabel="layer",
     draw=draw,
     caption="Signals travel ever farther as the variance of the means tends to one and that of the biases vanishes if "
-    "phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: the limit of wide layers. Markers: means "
-    "of {replicates} drawn networks of {sizes} neurons, extrapolated, with error bars; bias variance 0.001. First row: "
-    "two inputs of variance 1 and correlation 0.3 by layer, and what one layer makes of a correlation at the "
-    "stationary variance. Lower left: layers over which a difference of correlations falls by a factor e. Lower "
-    "right: the variance of the means at which the slope chi of the map at c = 1 would be one. For tanh it touches the "
-    "possible ones at the single point 1 without biases.",
+    "phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: means of "
+    "{replicates} drawn networks of {sizes} neurons, extrapolated, with error bars; bias variance 0.001. "
+    "First row: two inputs of variance 1 and correlation 0.3 by layer, and what one layer makes of a "
+    "correlation. Lower left: layers over which a difference of correlations falls by a factor e. Lower "
+    "right: the variance of the means at which the slope chi of the map at c = 1 would be one; for tanh it is "
+    "possible only at 1 without biases.",
     papers={
         "arXiv:1902.00177, Fig. 1": "The three variances of the means, that of the biases and N = 1000, the larger of "
         "the two widths, and the 50 realizations are as published. Our own are the starting variance and correlation, "

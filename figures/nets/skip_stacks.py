@@ -127,13 +127,13 @@ EXPERIMENT = Experiment(
     xlabel=r"time over that of the law, $t\,\varepsilon^2/T_1$",
     xscale="log",
     unjudged="the law is one of small weights",
-    caption="The loss rests at the best fit of one layer until the start of a lower layer lets it learn. Markers "
-    f"are means over {STARTS} random starts of scale {SCALE} (of displacements geometric), with error bars. Time is "
-    "rate times steps, in units of the time T_1/eps^2 at which theory says that the first lower layer of that start "
-    "leaves. Left: the loss rests at the best fit of one layer of factored attention, a little above the floor of two "
-    "bodies, until time 1. Middle: of three layers the last one has moved before; next moves the lower layer that the "
-    "law names, the first or the second by chance of the start; the other one follows. Right: gradient flow leaves the "
-    f"plateau (by {FALL} nats) at times that tend to the law, the line at 1, as starts become small.",
+    caption="The loss rests at the best fit of one layer until the start of a lower layer lets it learn. Markers are "
+    f"means over {STARTS} random starts of scale {SCALE} (of displacements geometric), with error bars. Time "
+    "is rate times steps over T_1/eps^2, when the first lower layer of that start leaves by theory. Left: "
+    "until time 1 the loss rests there, above the floor of two bodies. Middle: of three layers the last one "
+    "has moved before; next moves the lower layer that the law names, the first or the second by chance of "
+    f"the start. Right: gradient flow leaves the plateau (by {FALL} nats) at times that tend to the law, 1, as "
+    "starts become small.",
     papers={
         "arXiv:2410.19637, Fig. 2b and 2c": "It agrees, on a small exact model, that the loss first rests at the best "
         "two-body fit while the last layer alone has moved. Which lower layer moves next is decided by the start here; "

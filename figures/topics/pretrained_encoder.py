@@ -233,11 +233,12 @@ EXPERIMENT = Experiment(
         "and the thresholds are others.",
     },
     unjudged="the theory is that of infinitely long documents and a value matrix that is frozen",
-    caption="The encoder, all-MiniLM-L6-v2, has six layers; after its masked training it was tuned to compare "
-    "sentences. The 20 topics are one sample of latent Dirichlet allocation (others differ in most topics); rho is the "
-    "share of the vocabulary that characterizes one, and words of several topics are dropped (no overlap) or belong to "
-    "each. Ratios are the mean over same-topic pairs of words to that over different-topic pairs. Bars come from "
-    "deleting words (upper row) or documents (attention). It reads 120 items, words in random order. Cosines of a "
-    "single layer, trained on the same news, have no ratio: those of different topics are about zero. Last panel: "
-    "layers trained on planted topics, beside the optimum for infinitely long documents.",
+    caption="Words of one topic have nearer embeddings and more attention in a pretrained encoder, and not with "
+    "random weights. The encoder, all-MiniLM-L6-v2, has six layers, later tuned to compare sentences. The 20 "
+    "topics are one sample of latent Dirichlet allocation (others differ in most topics); rho is the share of "
+    "the vocabulary that characterizes one; words of several topics are dropped (no overlap) or belong to "
+    "each. Ratios are means over same-topic pairs of words to those over different-topic pairs. Bars: words "
+    "(upper row) or documents deleted. It reads 120 items in random order. A single layer has no ratio of "
+    "cosines: those of different topics are near zero. Last panel: layers trained on planted topics, beside "
+    "the optimum.",
 )
