@@ -10,8 +10,10 @@ from figures.core import Context, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import (
     Multilayer,
+    canonical_similarity,
     draw_teachers,
     linear_alignment,
+    procrustes_similarity,
     train_multilayer,
     transfer_network,
 )
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 
 TASK = NetworkTransfer()
 PROTOCOLS: dict[Protocol, str] = {"fresh": "other layers re-initialized", "warm": "other layers warm-started"}
-SIMILARITY = "similarity of hidden layers"
+SIMILARITIES = {
+    "linear CKA": linear_alignment,
+    "canonical correlations": canonical_similarity,
+    "Procrustes": procrustes_similarity,
+}
 # Samples of the source, steps of its training and of each transfer, and how many sets are drawn of each target size.
 # A transfer may end `patience` steps after its best ones: of 24 that were looked at, none found better ones later.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -41,7 +47,8 @@ KEPT = range(TASK.n_layers + 1)
 def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
     """Return the test errors by protocol, size and number of kept layers, then the similarities of hidden layers.
 
-    They are those of one pair of teachers, all in one row; the errors are means over drawn target sets.
+    They are those of one pair of teachers, all in one row; the errors are means over drawn target sets, and the
+    similarities those of each measure, pair of networks and layer in turn.
     """
     settings = SETTINGS[quality]
     rng = stream(0, "transfer of networks", replicate)
@@ -75,11 +82,11 @@ def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
                 if (protocol, kept) == ("fresh", 0):
                     scratch = found.network  # at last that of the largest set
     pairs = ((network, other), (network, scratch))
-    alignments = [
-        [linear_alignment(first.hidden(tested, depth), second.hidden(tested, depth)) for depth in KEPT[1:-1]]
-        for first, second in pairs
+    similarities = [
+        similarity(first.hidden(tested, depth), second.hidden(tested, depth))
+        for similarity, (first, second), depth in product(SIMILARITIES.values(), pairs, KEPT[1:-1])
     ]
-    return np.concatenate([errors.ravel(), np.ravel(alignments)])
+    return np.concatenate([errors.ravel(), similarities])
 
 
 def compute(context: Context) -> list[Row]:
@@ -89,15 +96,15 @@ def compute(context: Context) -> list[Row]:
     values = np.array([found[f"{seed}"] for seed in seeds])
     shape = (len(PROTOCOLS), len(settings["sets"]), len(KEPT))
     errors = values[:, : np.prod(shape)].reshape(-1, *shape)
-    alignments = values[:, np.prod(shape) :].reshape(len(values), 2, -1)
+    similarities = values[:, np.prod(shape) :].reshape(len(values), len(SIMILARITIES), 2, -1)
     rows = [
         row(f"$n_t = {n}$", kept, panel=title, d=TASK.width, estimate=Estimate.of(errors[:, p, i, kept]))
         for (p, title), (i, n), kept in product(enumerate(PROTOCOLS.values()), enumerate(settings["sets"]), KEPT)
     ]
     names = ("two networks of the source task", "source task and target task")
     return rows + [
-        row(name, depth, panel=SIMILARITY, d=TASK.width, estimate=Estimate.of(alignments[:, k, depth - 1]))
-        for (k, name), depth in product(enumerate(names), KEPT[1:-1])
+        row(name, depth, panel=measure, d=TASK.width, estimate=Estimate.of(similarities[:, m, k, depth - 1]))
+        for (m, measure), (k, name), depth in product(enumerate(SIMILARITIES), enumerate(names), KEPT[1:-1])
     ]
 
 
@@ -116,25 +123,20 @@ EXPERIMENT = Experiment(
             Panel(title=title, curves={}, ylabel="test error on the target", ylim=(0.1, 0.6))
             for title in PROTOCOLS.values()
         ),
-        Panel(title=SIMILARITY, curves={}, xlabel="hidden layer", ylabel="linear CKA", ylim=(0, 1)),
+        *(
+            Panel(title=title, curves={}, xlabel="hidden layer", ylabel="similarity of hidden layers", ylim=(0, 1))
+            for title in SIMILARITIES
+        ),
     ),
     xlabel="number of frozen layers $k$",
     draw=draw,
-    caption="This is an experiment for which there is no theory; thin lines connect markers. Two teachers, of a source "
-    "task and of a target task, share the first two hidden layers and have the overlaps .9, .6 and .3 in the other "
-    "hidden layers and the read-out. A network that was trained on the source task keeps its first k layers, which are "
-    "frozen. The others are trained on n_t samples of the target task, from new random weights (left) or from those of "
-    "the source network (middle); a tenth of the samples is held out, and the weights with the least loss on it are "
-    "taken; training ends 300 steps after them, and in QUALITY=paper after the full number of steps. "
-    "k = 0 is training from scratch (left) or fine-tuning of all layers (middle), and k = 5 is the source "
-    "network as it is. Markers are means over three pairs of teachers (five in QUALITY=paper), with error bars. If "
-    "layers start anew and samples are few, the best k lies inside the range, and it decreases with the number of "
-    "samples, as expected: at 100 samples it is k = 3 here and in a run at paper quality, whose error lies .127(12) "
-    "below that of k = 0; at 300 samples it is 1 here and 2 in that run, which gains only .036(23); from 1,000 samples "
-    "on nothing is gained beyond the errors. If layers start from the source network, k = 0 is best, or no worse than "
-    "the best within errors. Right: the linear centered kernel alignment (CKA) of hidden layers, between two networks "
-    "of the source task from different starts, and between the source network and one that was trained from scratch on "
-    "the largest sample of the target task.",
+    caption="With few samples of the target task it is best to freeze some layers, fewer the more samples there are, "
+    "if the others start anew; with a warm start freezing none is as good. There is no theory; thin lines join "
+    "markers. Source and target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 and "
+    "0.3. A network trained on the source keeps its first k layers; the others are trained on n_t samples, from new "
+    "weights (first panel) or the source's (second). Last panels: three measures of the similarity of hidden layers, "
+    "of two networks of the source task and of source and target networks. Markers are means over three pairs of "
+    "teachers, with error bars.",
     papers={
         "arXiv:2303.01429 (networks)": "The published text was not readable; teachers, sizes and protocol are our own. "
         "The best depth changes as expected if the other layers are drawn anew, and is 0 if they start from the "
