@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
+from simulate.glm.weighted_ridge import kernel_of, ridge_multipliers
 from theory.core.arrays import Array
 from theory.core.errors import FitError
 
@@ -105,8 +105,7 @@ def _direction(
     a, room = point.a, point.room
     target = lack + lower / a - upper / room
     stiffness = np.maximum(point.below / a + point.above / room, MIN_DIAGONAL)
-    du, db = weighted_ridge(G, target, A, 1 / stiffness, kernel)
-    da = (target - G @ du - A @ db) / stiffness
+    da, db = ridge_multipliers(G, target, A, stiffness, kernel)
     below = lower / a - point.below - point.below / a * da
     above = upper / room - point.above + point.above / room * da
     return _Point(da, -da if point.bounded else 0 * da, db, below, above, point.bounded)

@@ -6,6 +6,8 @@ from scipy.linalg.blas import dsyrk
 
 from theory.core.arrays import Array
 
+HEAVY = 1e6  # weight times squared length from which on a residual is no longer taken as a difference
+
 
 def weighted_ridge(
     Z: Array, target: Array, offsets: Array, weights: Array, kernel: Array | None = None
@@ -25,6 +27,47 @@ def weighted_ridge(
     else:
         u, b = _dual(A, t, E, dsyrk(1.0, A.T, trans=1, lower=1) if kernel is None else (root * kernel * root.T).T)
     return u.reshape(Z.shape[1], *target.shape[1:]), b.reshape(offsets.shape[1], *target.shape[1:])
+
+
+def ridge_multipliers(
+    Z: Array, target: Array, offsets: Array, stiffness: Array, kernel: Array | None = None
+) -> tuple[Array, Array]:
+    """Return what weights 1/stiffness (n,) times residuals are at the minimum of `weighted_ridge`, (n,), and b (k,).
+
+    These are the multipliers x of the samples, with (Z Z^T + diag(stiffness)) x = target - offsets b and u = Z^T x. A
+    residual that a large weight has made small is lost to rounding as a difference of target and fit. The multipliers
+    of small stiffness, which are few, are therefore unknowns of their own, and all of them are where n < p; the others
+    are eliminated. Raises what `weighted_ridge` raises.
+    """
+    columns = np.hstack([target[:, None], offsets])
+    if kernel is not None:
+        root = np.sqrt(1 / stiffness)[:, None]
+        solved = root * _solved((root * kernel * root.T).T, root * columns, np.empty((len(Z), 0)))[0]
+    else:
+        solved = _few_stiff(Z, columns, stiffness)
+    b = _offsets(offsets, solved[:, :1], solved[:, 1:])[:, 0]
+    return solved[:, 0] - solved[:, 1:] @ b, b
+
+
+def _few_stiff(Z: Array, columns: Array, stiffness: Array) -> Array:
+    """Solve (Z Z^T + diag(stiffness)) x = columns for n >= p, by the two parts that `ridge_multipliers` names."""
+    p = Z.shape[1]
+    heavy = np.einsum("ij,ij->i", Z, Z) > HEAVY * stiffness
+    if heavy.sum() > 2 * p:  # many samples at one point: they cost more as unknowns than the digits they would keep
+        heavy = np.zeros(len(Z), bool)
+    light = ~heavy
+    root = np.sqrt(1 / stiffness[light])[:, None]
+    A, t = root * Z[light], root * columns[light]
+    fitted, inner = _solved(dsyrk(1.0, A.T, lower=1), A.T @ t, Z[heavy].T)
+    x = np.empty_like(columns)
+    if heavy.any():
+        scale = np.sqrt(1 / stiffness[heavy])[:, None]
+        rest = columns[heavy] - Z[heavy] @ fitted
+        coupled = scale * (Z[heavy] @ inner) * scale.T
+        x[heavy] = scale * _solved(np.asfortranarray(coupled), scale * rest, np.empty((len(rest), 0)))[0]
+        fitted = fitted + inner @ x[heavy]
+    x[light] = root * (t - A @ fitted)
+    return x
 
 
 def kernel_of(Z: Array) -> Array | None:

@@ -59,8 +59,9 @@ def test_classes_in_other_units_of_the_inputs(loss, scale):
 def test_iterations_are_the_newton_steps(monkeypatch, loss, ridges_a_step):
     """Each Newton step is one weighted ridge fit; the interior point solves for a predictor and a corrector."""
     module = simulate.glm.logistic if loss == "logistic" else simulate.glm.hinge
-    calls, ridge = [], module.weighted_ridge
-    monkeypatch.setattr(module, "weighted_ridge", lambda *given: calls.append(1) or ridge(*given))
+    name = "weighted_ridge" if loss == "logistic" else "ridge_multipliers"
+    calls, ridge = [], getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given: calls.append(1) or ridge(*given))
     X, y, _ = data()
     y = np.sign(X[:, 0]) if loss == "hard_margin" else y
     assert ridges_a_step * fit(X, y, loss, 0.3, bias=True).iterations == len(calls) > 3
@@ -119,3 +120,29 @@ def test_untrained_networks_have_rows_of_unit_norm_and_fair_signs(agrees):
     signs = np.array([one.readout for one in drawn])
     assert set(np.unique(signs)) == {-1.0, 1.0}
     assert abs(signs.mean()) < 5 / np.sqrt(signs.size)
+
+
+@pytest.mark.parametrize(
+    ("n", "seed", "bias"), [(95, 2, False), (80, 2, True), (105, 1, True), (120, 0, False), (150, 0, False)]
+)
+def test_hinge_at_small_ridges(n, seed, bias):
+    """Samples on the margin keep the digits of their multipliers, whatever the ridge; the dual problem certifies it."""
+    rng, p, lam = np.random.default_rng(seed), 100, 1e-4
+    X = rng.standard_normal((n, p)) * np.linspace(0.01, 2, p)
+    X = np.vstack([X, -X[:3]]) if seed == 2 else X
+    y = rng.choice((-1.0, 1.0), len(X))
+    found = fit(X, y, "hinge", lam, bias=bias)
+    assert found.residual < 1e-9
+    # By its own optimality conditions: u is a combination of the samples with multipliers in [0, 1], which are 1 inside
+    # the margin and 0 beyond it.
+    w = found.weights[0]
+    margins = y * (X @ w / np.sqrt(p) + found.bias[0])
+    free = abs(margins - 1) < 1e-5
+    multipliers = np.where(margins < 1, 1.0, 0.0)
+    # Each sample pulls at the weights, and at the bias where there is one.
+    pulls = y[:, None] * np.hstack([X / np.sqrt(p), np.ones((len(y), 1)) * bias])
+    balance = np.append(lam * w, 0.0)
+    multipliers[free] = np.linalg.lstsq(pulls[free].T, balance - pulls[~free].T @ multipliers[~free], rcond=None)[0]
+    assert multipliers.min() > -1e-4
+    assert multipliers.max() < 1 + 1e-4
+    np.testing.assert_allclose(pulls.T @ multipliers, balance, atol=1e-6)
