@@ -7,10 +7,7 @@ from simulate.core import DivergenceError
 from simulate.core.kernels import cached_njit
 from simulate.cumulants.classification import labeled_samples
 from simulate.cumulants.samples import draw_spike, require_memory
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, Positive
+from theory.core import Array, Count, NonNegative, Positive, checked, checks
 from theory.models import SpikedCumulant
 
 TEST_SAMPLES = 5000  # of each class

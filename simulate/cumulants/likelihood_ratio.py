@@ -8,9 +8,7 @@ from scipy.special import logsumexp
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
+from theory.core import Array, AtLeast, Count, checked
 from theory.models import SpikedCumulant
 
 MAX_DIMENSION = 16

@@ -8,10 +8,7 @@ from scipy.special import expit
 
 from simulate.core import DivergenceError
 from simulate.core.optimizers import Adam, Numbers
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, Positive, checked, checks
 
 MAX_STEPS = 10**8
 

@@ -8,11 +8,7 @@ import numpy as np
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spikes, require_memory, spiked_data_sets
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Count, Result, checked, checks
 from theory.models import SpikedCumulant
 
 CHUNK = 2**16  # numbers that are drawn at once for small data sets

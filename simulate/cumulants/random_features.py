@@ -7,10 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from simulate.cumulants.network import ReluNetwork, checked_labels, checked_rows
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 
 RIDGES = tuple(10.0 ** np.arange(-4.0, 3.0))
 HELD_OUT = 0.2  # share of the samples that chooses the ridge

@@ -9,9 +9,7 @@ from scipy.special import logsumexp
 from simulate.core import Estimate
 from simulate.cumulants.likelihood_ratio import CHUNK, MAX_DIMENSION
 from simulate.cumulants.samples import require_memory, unit_vector
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
+from theory.core import Array, AtLeast, Count, checked
 from theory.models import SpikedWishart
 
 

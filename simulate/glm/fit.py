@@ -10,11 +10,7 @@ from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
 from simulate.glm.own_loss import ConvexLoss, convex
 from simulate.glm.weighted_ridge import weighted_ridge
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.results import SolverResult
+from theory.core import Array, FitError, SolverResult, checked, checks
 
 FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
 AnyLoss = FitLoss | ConvexLoss

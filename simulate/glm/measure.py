@@ -18,11 +18,7 @@ from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
 from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import SolverResult
+from theory.core import Array, Count, SolverResult, checked, checks
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
 
 # New samples, where no closed form is known: so many that their noise is below that of the training sample.

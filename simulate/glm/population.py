@@ -7,10 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from simulate.glm.modes import embed
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, NonNegativeCount, Real, Share
+from theory.core import Array, Count, NonNegative, NonNegativeCount, Real, Share, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,

@@ -7,10 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.glm.features import projection
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 from theory.models import Covariance
 from theory.models.glm import RandomFeatures
 

@@ -11,11 +11,7 @@ from scipy.special import erf, expit
 from simulate.glm.features import controlled_mean, sign_error
 from simulate.glm.fit import AnyLoss, LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, FitError, Positive, checked, checked_fields, checks
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000

@@ -10,10 +10,7 @@ from simulate.nets.marginals import MarginalMismatch, marginal_mismatches
 from simulate.potts import Chains, pseudo_likelihood, sample, site_independent
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegativeCount
-from theory.core.results import SolverResult
+from theory.core import NonNegativeCount, SolverResult, checked, checks
 from theory.models import Potts
 
 MAX_ORDER = 3

@@ -3,22 +3,14 @@
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Count, NonNegativeCount
-from theory.core.results import Result
+from theory.core import Array, Count, DataFrame, NonNegativeCount, Result, checked, checks, table
 from theory.models.potts.batches import States, checked_samples, normalized_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_SUBSETS = 2000  # of sites of one order; where there are more, so many are chosen at random
 ORDERS = (1, 2, 3)
@@ -47,7 +39,7 @@ class MarginalReport(Result):
 
     mismatches: tuple[MarginalMismatch, ...]
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with one row for each order; needs pandas."""
         names = ("order", "mean", "largest", "noise", "n_subsets")
         return table(**{name: [getattr(each, name) for each in self.mismatches] for name in names})

@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 from theory.models import FactoredStack, Potts, VanillaEncoder
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights

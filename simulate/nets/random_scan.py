@@ -16,10 +16,7 @@ from simulate.potts.recording import Watch
 from simulate.potts.run import Run
 from simulate.potts.sampling import chains_of, plan_of
 from simulate.potts.starts import ordered_and_random
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, NonNegativeCount
+from theory.core import Array, AtLeast, Count, NonNegativeCount, checked, checks
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 from theory.models.potts.base import one_hot
 

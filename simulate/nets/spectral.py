@@ -7,11 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Result, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
 

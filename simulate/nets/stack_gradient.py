@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.stack_kernel import masked_pass
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
 

@@ -14,10 +14,7 @@ from simulate.perceptron.discrete_enumeration import (
     require_enumerable,
 )
 from simulate.perceptron.discrete_kernels import count_after_each
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegativeCount
+from theory.core import Array, Count, NonNegativeCount, checked, checks
 from theory.models import DiscretePerceptron
 
 INSTANCES_PER_REPLICATE = 15  # of which a replicate is the median

@@ -8,10 +8,7 @@ from scipy.special import erfcx, log_ndtr
 
 from simulate.core.optimizers import adam_direction
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Positive, Within
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, Count, Positive, SolverResult, Within, checked
 
 START_DEVIATION = 0.1  # standard deviation of theta
 EPOCHS_BETWEEN_TESTS = 10  # epochs between tests of the signs

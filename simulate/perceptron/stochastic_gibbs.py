@@ -10,11 +10,7 @@ import numpy as np
 from simulate.core.diagnostics import diagnose
 from simulate.core.mixing import MixingError
 from simulate.perceptron.stochastic_kernel import LOG_PHI, run
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, NonNegativeCount, Within
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, NonNegativeCount, SolverResult, Within, checked, checks
 from theory.models import StochasticPerceptron
 
 SWEEPS_BETWEEN_RECORDS = 5  # sweeps between records

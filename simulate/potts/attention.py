@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Within
+from theory.core import Array, Count, Within, checked, checks
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States, blocks, checked_samples
 

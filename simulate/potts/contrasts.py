@@ -7,11 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, NonNegative
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Count, NonNegative, Result, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 

@@ -19,10 +19,7 @@ from simulate.potts.recording import Watch
 from simulate.potts.run import Plan, Run
 from simulate.potts.starts import States, separated_starts
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 from theory.models import Potts
 
 Path = str | os.PathLike[str]

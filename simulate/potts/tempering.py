@@ -12,11 +12,7 @@ from scipy.special import erfcinv
 
 from simulate.core import stream
 from simulate.potts.dynamics import Method, make_dynamics
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import SolverResult
+from theory.core import Array, Count, SolverResult, checked, checks
 from theory.models import Potts
 
 MIN_SWAP_RATE, MAX_SWAP_RATE = 0.2, 0.9  # below, replicas hardly pass; above, temperatures are wasted

@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulate.topics.layer import Layer
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, Result, checked, checks
 from theory.models.topics import TopicModel
 
 MIN_LOGIT = -600.0  # a logit so far below the largest still has an exponential above zero

@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.core import Estimate
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, OpenShare, Real
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Count, OpenShare, Real, Result, checked, checks
 
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]

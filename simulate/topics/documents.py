@@ -4,9 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.counts import MAX_COUNT, TopicDocuments
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count
+from theory.core import Count, checked, checks
 from theory.models.topics import TopicModel
 
 MAX_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory

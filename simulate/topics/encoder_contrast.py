@@ -15,10 +15,7 @@ from simulate.core import Estimate
 from simulate.topics.contrast import Flags, Measure, checked_membership
 from simulate.topics.counts import word_counts
 from simulate.topics.encoder import Encoder, Tensor, encode
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 
 Words = NDArray[np.int64]
 

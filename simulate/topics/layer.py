@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from simulate.topics.masking import MaskedDocuments
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
+from theory.core import Array, checked, checked_fields
 
 Loss = Literal["squared", "squared_mean", "cross_entropy"]
 Keys = Literal["all", "unselected"]

@@ -5,9 +5,7 @@ from typing import Literal
 
 from simulate.topics.documents import length_range
 from simulate.topics.layer import Keys, Loss
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.ranges import Count, NonNegative, Positive
+from theory.core import Count, NonNegative, Positive, checked_fields, checks
 
 OptimizerName = Literal["adam", "sgd"]
 DocumentSource = Literal["sampled", "population"]

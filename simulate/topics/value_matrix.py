@@ -8,11 +8,7 @@ from scipy import linalg, sparse
 
 from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
-from theory.core.results import Result
+from theory.core import Array, Result, Within, checked, checks
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]

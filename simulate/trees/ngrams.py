@@ -1,7 +1,7 @@
 """Counts of the sequences of words that follow each other in a text."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.frames import table
-from theory.core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
+from theory.core import DataFrame, Result, checked, checks, table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +37,7 @@ class NGramCounts(Result):
         shares = self.counts / self.counts.sum()
         return float(-shares @ np.log2(shares)) / self.length
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each sequence; needs pandas."""
         return table(words=[" ".join(row) for row in self.words], count=self.counts)
 

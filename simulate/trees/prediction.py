@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts, KeyTable
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, Result, checked, checks
 
 BLOCK = 1000  # consecutive numbers that are held out, or not, together
 HELD_OUT_PERIOD = 5  # one block of so many is held out

@@ -14,10 +14,7 @@ from simulate.core.threads import in_threads
 from simulate.trees.kernels import write_codes
 from simulate.trees.tables import Integers, KeyCounts, KeyTable
 from simulate.trees.word_counts import WordCounts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Count, Result, checked, checks
 from theory.models.trees import NumberText
 from theory.models.trees.factors import primes_up_to
 

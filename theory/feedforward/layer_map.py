@@ -6,11 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Correlation, Within
-from theory.core.results import Result
+from theory.core import Array, Correlation, Result, Within, checked, checks
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork
 

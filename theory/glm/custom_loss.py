@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 
 TRIED_MARGINS = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
 MAX_MARGIN = 1e300  # of margins, whose sums should not overflow

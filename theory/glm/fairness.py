@@ -5,10 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, Result, checked, checks
 from theory.glm.normal_law import bivariate_normal
 from theory.glm.saddle_point import SaddlePoint
 

@@ -6,9 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, Positive, checked
 from theory.glm.channel import all_shapes, channel
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates

@@ -13,10 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import FiniteArray, Matrix, NonNegativeCount, Vector
-from theory.core.results import Result
+from theory.core import Array, FiniteArray, Matrix, NonNegativeCount, Result, Vector, checked
 from theory.models import Covariance
 
 

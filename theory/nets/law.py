@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import FactoredStack, Potts, Sequences
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States

@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import FactoredStack
 from theory.models.potts.batches import blocks
 from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_same_sizes

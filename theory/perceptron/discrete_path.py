@@ -7,8 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_ndtr
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution
 from theory.perceptron.discrete_entropy import SolutionEntropy, point

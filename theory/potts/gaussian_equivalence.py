@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import NonNegative, Real, Several, Within
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, NonNegative, Real, Several, SolverResult, Within, checked, table
 from theory.models import AR1
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import ring_correlation
@@ -21,8 +17,6 @@ from theory.potts.predictors import LinearPredictors
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from theory.numerics import Solution
 
 
@@ -64,7 +58,7 @@ class ContrastRegression(SolverResult):
         """The share of the variance that the best linear prediction explains (R^2), (L,)."""
         return 1 - self.noise / self.variance
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with one row for each site; needs pandas."""
         return table(
             site=np.arange(len(self.test_error)),

@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative, Positive, Several
-from theory.core.results import Result, SolverResult
+from theory.core import Array, NonNegative, Positive, Result, Several, SolverResult, checked
 from theory.numerics import Solution, verified
 from theory.potts.row_transfer import RowTransfer
 

@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Matrix, NonNegative
-from theory.core.results import Result
+from theory.core import Array, Matrix, NonNegative, Result, checked, checks
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
 from theory.topics.uniform_loss import Loss, documents, weights_of

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
 

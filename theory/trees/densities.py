@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.results import Result
+from theory.core import Result, checked, checks
 from theory.models.trees import RootedTree
 from theory.trees.euler import SMALL_PRIMES_UP_TO, TERMS, agreed, euler_product
 

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Within
-from theory.core.results import Result
+from theory.core import Result, Within, checked, checks
 from theory.models.trees import RootedTree
 from theory.numerics import Solution
 from theory.trees.densities import depth_density

@@ -4,10 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Within
-from theory.core.results import Result
+from theory.core import Result, Within, checked, checks
 from theory.models.trees import RootedTree
 from theory.models.trees.tree import tree_named
 from theory.trees.prime_sums import ordered_sum

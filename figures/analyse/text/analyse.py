@@ -22,8 +22,7 @@ from simulate.topics import fit_value_matrix, gibbs_lda
 from simulate.topics.contrast import random_embedding
 from simulate.topics.counts import word_counts
 from simulate.topics.encoder_contrast import WordReader, attention_sums, shuffled_documents
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.topics import Masking
 
 TOP_WORDS = 10

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.minimize import Function, Minimum, Scale, Vector, minimize
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, Within
 from theory.models.potts import centered
 
 # Added to frequencies before their logarithms are taken, since a color may never occur: then its probability P at the

@@ -12,11 +12,7 @@ from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.factored_start import Start, balanced, factored_start
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import WEAK_ITERATIONS, WEAK_PENALTIES, WEAK_TOL, drift, still_growing
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, NonNegativeCount, Positive
+from theory.core import Array, Count, FitError, NonNegativeCount, Positive, checked, checks
 from theory.models.potts import centered
 
 __all__ = ["FactoredFit", "factored_attention"]

@@ -6,8 +6,7 @@ import numpy as np
 
 from simulate.potts.inference.gaussian import mean_field
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 
 Start = tuple[Array, Array, Array]
 

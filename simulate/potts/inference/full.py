@@ -20,10 +20,7 @@ from simulate.potts.inference.support import (
     still_growing,
 )
 from simulate.potts.inference.symmetric import fit as symmetric_fit
-from theory.core.arguments import checked
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Count, FitError, Positive, SolverResult, checked
 from theory.models import DensePottsModel
 
 

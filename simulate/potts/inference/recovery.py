@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models import PottsModel
 from theory.models.potts import identifiable_colors, zero_sum_blocks
 

@@ -12,12 +12,7 @@ from simulate.potts.inference.descent import PENALTY_RANGE, independent_fields
 from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body_kernel import add_triplets, gather_triplets
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 from theory.models import GroupInteraction, Interaction, ManyBodyPottsModel
 from theory.models.potts.batches import blocks
 

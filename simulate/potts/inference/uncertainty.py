@@ -10,10 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 from simulate.potts.inference.full import PseudoLikelihoodFit
 from simulate.potts.inference.scores import Places, joint_places, n_parameters, site_places, statistics
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, Result, checked, checks
 from theory.models.potts import helmert
 
 PEAK_ARRAYS = 5  # arrays of p^2 doubles for p parameters that are held at the peak

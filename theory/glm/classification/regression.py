@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegativeCount
+from theory.core import NonNegativeCount, checked
 from theory.models import MaskedRidge
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes

@@ -20,9 +20,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Matrix, NonNegativeCount, Vector, Within
+from theory.core import Array, Count, Matrix, NonNegativeCount, Vector, Within, checked
 from theory.glm.losses import Loss
 from theory.glm.multiclass.channel import contrasts
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture

@@ -5,9 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, Positive, checked
 from theory.glm.continuation import ridges
 from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.coordinates import Logarithmic, is_exhausted, polished
