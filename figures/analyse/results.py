@@ -3,16 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from figures.analyse.errors import DataError
-from figures.core.experiment import Experiment
+from figures.core import DataFrame, Experiment, Row
 from figures.core.plain_text import escaped, safe_frame
-from figures.core.rows import Row
 from theory.core.atomic_write import atomic_write
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def write_results(
@@ -20,7 +15,7 @@ def write_results(
     name: str,
     rows: list[Row],
     experiment: Experiment,
-    frames: "Mapping[str, pd.DataFrame]",
+    frames: Mapping[str, DataFrame],
     files: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write NAME.csv, NAME_KEY.csv of `frames`, NAME_END of `files`, NAME.pdf and NAME.png, and return their paths.

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from figures.analyse.errors import OptionError, as_typed
 from figures.analyse.needs import Needs
@@ -16,11 +16,8 @@ from figures.analyse.reading.opening import extension, plain_name
 from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.results import write_results
 from figures.analyse.wording import printable, say
-from figures.core import Experiment, Row
+from figures.core import DataFrame, Experiment, Row
 from simulate.core import TaskError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EXTENSIONS = {
     "matrix": tuple(MATRICES),
@@ -41,7 +38,7 @@ class TableAndFigure:
 
     rows: list[Row]
     experiment: Experiment
-    frames: "Mapping[str, pd.DataFrame]"
+    frames: Mapping[str, DataFrame]
     suffix: str = ""  # of NAME
     files: Mapping[str, str] = field(default_factory=dict)
 

@@ -2,19 +2,14 @@
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Curve, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
 from theory.core.arrays import Array
 from theory.glm.classification import random_graph_floors
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 ALPHA, LAM = 2.0, 1.0
 REDUCED, DEGREE = (0.3, 0.6, 0.9), (3.0, 6.0, 12.0)
@@ -103,7 +98,7 @@ def compared(
     return [row(label, x, panel=panel, theory=expected, d=d, estimate=e, judged=d == last) for d, e in sizes]
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Draw the band of one percent, and move the markers of each curve a little aside of the others."""
     from matplotlib.container import ErrorbarContainer
     from matplotlib.transforms import ScaledTranslation

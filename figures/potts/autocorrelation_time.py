@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.potts import TemperedDynamics, autocorrelation_time, make_dynamics, temper_ladder
 from simulate.potts.starts import ordered_and_random
@@ -13,9 +13,6 @@ from theory import potts
 from theory.models import SquareLatticePotts
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
-
     from simulate.potts.dynamics import Dynamics
 
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.1, 1.3)
@@ -116,7 +113,7 @@ def point(curve: str, x: float, panel: str, width: int, times: NDArray[np.float6
     return row(curve, x, panel=panel, d=width**2, measured=times.mean())
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Put an arrow on every lower bound, and marks the critical beta in the panels against temperature."""
     bounds = rows[rows["stderr"].isna()]
     names = list(rows["curve"].drop_duplicates())

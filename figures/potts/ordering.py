@@ -1,18 +1,13 @@
 """The Gaussian theory of Potts data loses its accuracy where the square lattice orders."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.potts.potts_data import errors_of_fits, population_of, sampled_moments, theory
 from simulate.core import Estimate, Task
 from theory.models import SquareLatticePotts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 WIDTH, COLORS = 8, 3
 CRITICAL = math.log(1 + math.sqrt(COLORS))
@@ -60,7 +55,7 @@ def label(ridge: float) -> str:
     return rf"$\lambda' = {ridge:g}$" if ridge else r"$\lambda' \to 0$"
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     axes.axvline(1, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     if rows["panel"].iloc[0] == DEVIATION and rows["simulation"].max() > LINEAR:  # without a ridge, of short chains
         axes.set_yscale("symlog", linthresh=LINEAR)

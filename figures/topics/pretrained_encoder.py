@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.reading.text.encoder import MODULE, pretrained, word_reader
 from figures.analyse.text import value_embedding
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.core.extras import missing_extra
 from simulate.core import Estimate, Task, stream
 from simulate.topics import (
@@ -33,10 +33,6 @@ from simulate.topics.encoder_contrast import (
 )
 from theory.models import Masking, TopicModel
 from theory.topics import stage2_optimum
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 N_TOPICS = 20
 THRESHOLDS = (0.002, 0.005, 0.01)
@@ -199,7 +195,7 @@ def single_rows(found: Any, replicates: int) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draws thin lines between the points of a curve, and a gray one where nothing is known of topics."""
     panel = rows["panel"].iloc[0]
     axes.axhline(0 if panel == DIFFERENCES else 1, color="0.8", linewidth=0.6, zorder=0)

@@ -1,20 +1,15 @@
 """A hidden word of the text of numbers is predicted from its neighbors, or from the remainder of the number itself."""
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.trees.all_numbers import counts_up_to
 from simulate.core import Task
 from simulate.trees import TreeText, prediction_loss, read_text
 from theory.models import NumberText
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 NUMBERS = {"draft": 10**4, "default": 10**7, "paper": 3 * 10**7}
 NEIGHBORS, ORACLE, RANKS = "words around the hidden one", "oracle: $n$ modulo $M$", "frequency against rank"
@@ -59,7 +54,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Join the markers of each curve by thin lines."""
     for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
         points = own[own["simulation"].notna()].sort_values("x")
