@@ -6,8 +6,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, level, numbered
-from figures.core.drafts import thinned
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, level, numbered, thinned
 from figures.core.experiment import Grid
 from figures.glm.masked_classification_data import spin_glass_fits
 from theory import glm

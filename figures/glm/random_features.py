@@ -5,8 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from figures.core import Axes, Curve, DataFrame, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm

@@ -18,9 +18,8 @@ from figures.potts.potts_data import (
 from simulate.core import Estimate, Task, stream
 from simulate.potts.ring import sample_ring
 from theory.core.arrays import Array
-from theory.models import DensePottsModel, PottsModel
+from theory.models import ContrastPopulation, DensePottsModel, PottsModel
 from theory.models.potts import ring_graph
-from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import heteroskedasticity, ring_contrasts
 
 L = 81

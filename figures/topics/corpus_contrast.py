@@ -5,8 +5,7 @@ from pathlib import Path
 
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.text import analyse_corpus, decorate, panels
-from figures.core import Context, Experiment, Row
-from figures.core.extras import missing_extra
+from figures.core import Context, Experiment, Row, missing_extra
 
 
 def compute(context: Context) -> list[Row]:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.reading.text.encoder import MODULE, pretrained, word_reader
 from figures.analyse.text import value_embedding
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
-from figures.core.extras import missing_extra
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, missing_extra, row
 from simulate.core import Estimate, Task, stream
 from simulate.topics import (
     Training,

@@ -6,8 +6,7 @@ import numpy as np
 
 from theory.core import NonNegative, Result, checked
 from theory.glm.systems import as_problem
-from theory.models import Spectrum
-from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models import GeneralizedLinearModel, Modes, Spectrum
 from theory.models.glm.objective import Minimization
 from theory.random_matrix import solve_effective_ridge
 

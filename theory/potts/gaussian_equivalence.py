@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from theory.core import Array, DataFrame, NonNegative, Real, Several, SolverResult, Within, checked, table
-from theory.models import AR1
-from theory.models.potts.one_hot_contrasts import ContrastPopulation
+from theory.models import AR1, ContrastPopulation
 from theory.potts.contrasts import ring_correlation
 from theory.potts.predictors import LinearPredictors
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation

@@ -11,8 +11,7 @@ from simulate.nets.clones import MAX_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import SEQUENCES_PER_PARAMETER, triplet_parameters
-from theory.core import DataFrame
-from theory.core.arrays import Array
+from theory.core import Array, DataFrame
 
 MAX_SWEEPS = 30_000  # about a minute for the largest families
 MAX_STEPS = 1000  # most steps of a fit

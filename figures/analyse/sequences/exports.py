@@ -7,8 +7,7 @@ import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import GAP_NUMBER
-from theory.core import DataFrame
-from theory.core.arrays import Array
+from theory.core import Array, DataFrame
 
 
 def exchange_files(analysis: SequenceAnalysis) -> dict[str, str]:
