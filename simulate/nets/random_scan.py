@@ -1,6 +1,6 @@
 """Samples from a layered network: its conditional distributions, applied to sites in random order."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from simulate.potts.recording import Watch
 from simulate.potts.run import Run
 from simulate.potts.sampling import chains_of, plan_of
 from simulate.potts.starts import ordered_and_random
-from theory.core import Array, AtLeast, Count, NonNegativeCount, checked, checks
+from theory.core import Array, Count, NonNegativeCount, Several, checked, checks
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 from theory.models.potts.base import one_hot
 
@@ -79,7 +79,7 @@ def clone_of_stack(
     seed: NonNegativeCount,
     n_samples: int | None = None,
     weights: Any = None,
-    n_chains: Annotated[int, AtLeast(2)] = 16,
+    n_chains: Several = 16,
     max_sweeps: Count = 20_000,
     check: bool = True,
 ) -> Clone:

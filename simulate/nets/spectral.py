@@ -1,13 +1,13 @@
 """The first thing that one layer of factored attention sees in samples: the top pair of their rearranged covariance."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from theory.core import Array, AtLeast, Result, checked, checks
+from theory.core import Array, Result, Several, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
 
@@ -59,7 +59,7 @@ class SpectralEstimate(Result):
 
 @checked
 def spectral_estimate(
-    states: NDArray[np.integer[Any]], n_colors: Annotated[int, AtLeast(2)], *, whitened: bool = False
+    states: NDArray[np.integer[Any]], n_colors: Several, *, whitened: bool = False
 ) -> SpectralEstimate:
     """Compute the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
 

@@ -1,13 +1,13 @@
 """Fits masked ridge regression to contrasts of Potts data, every site from the others by one factorization."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from theory.core import Array, AtLeast, Count, NonNegative, Result, checked, checks
+from theory.core import Array, Count, NonNegative, Result, Several, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 
@@ -62,7 +62,7 @@ class ContrastFit(Result):
 
 
 @checked
-def fit_contrasts(states: Any, n_colors: Annotated[int, AtLeast(2)], lam: NonNegative, mean: Any = None) -> ContrastFit:
+def fit_contrasts(states: Any, n_colors: Several, lam: NonNegative, mean: Any = None) -> ContrastFit:
     """Fit masked ridge regression to the contrasts of sequences `states` (n, L), all masked sites at once.
 
     `mean` (L (C-1),) is subtracted from the contrasts; None takes the mean of the data. With R = (X'X/n + lam)^-1 and

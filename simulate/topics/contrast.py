@@ -6,13 +6,13 @@ Both see the same co-occurrences, so a large z says that the contrast is no chan
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.core import Estimate
-from theory.core import Array, AtLeast, Count, OpenShare, Real, Result, checked, checks
+from theory.core import Array, Count, OpenShare, Real, Result, Several, checked, checks
 
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
@@ -94,7 +94,7 @@ def topic_contrast(
     rng: np.random.Generator,
     *,
     weights: ArrayLike | None = None,
-    permutations: Annotated[int, AtLeast(2)] = 200,
+    permutations: Several = 200,
 ) -> TopicContrast:
     """Measure the contrast of `values` (words, words), such as a value matrix, over pairs of distinct kept words.
 
