@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from simulate.core import DivergenceError
 from simulate.core.optimizers import Adam, Numbers
-from theory.core import Array, Count, Positive, checked, checks
+from theory.core import Array, Count, Matrix, Positive, Real, Vector, checked, checked_fields, checks
 
 MAX_STEPS = 10**8
 
@@ -21,20 +21,15 @@ class ReluNetwork:
     fit together.
     """
 
-    first_layer: Array = field(repr=False)
-    first_bias: Array = field(repr=False)
-    readout: Array = field(repr=False)
-    offset: float = field(repr=False)
+    first_layer: Matrix = field(repr=False)
+    first_bias: Vector = field(repr=False)
+    readout: Vector = field(repr=False)
+    offset: Real = field(repr=False)
 
     def __post_init__(self) -> None:
-        W = checks.finite_array("first_layer", self.first_layer, 2)
-        b, a = (checks.finite_array(name, getattr(self, name), 1) for name in ("first_bias", "readout"))
-        for name, one in (("first_bias", b), ("readout", a)):
-            if one.shape != (len(W),):
-                raise ValueError(f"{name} must have shape ({len(W)},) to fit first_layer, got {one.shape}")
-        values = {"first_layer": W, "first_bias": b, "readout": a, "offset": checks.real("offset", self.offset)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        checked_fields(self)
+        for name in ("first_bias", "readout"):
+            checks.shaped(name, getattr(self, name), (len(self.first_layer),), " to fit first_layer")
 
     def __repr__(self) -> str:
         width, d = self.first_layer.shape

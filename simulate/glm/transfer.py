@@ -34,10 +34,7 @@ class Network:
         checked_fields(self)
         if self.first_layer.ndim != 2 or 0 in self.first_layer.shape:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
-        if self.readout.shape != (len(self.first_layer),):
-            raise ValueError(
-                f"readout must have shape ({len(self.first_layer)},) to fit first_layer, got {self.readout.shape}"
-            )
+        checks.shaped("readout", self.readout, (len(self.first_layer),), " to fit first_layer")
 
     def output(self, X: ArrayLike) -> Array:
         """Return f of the rows of X (n, N), (n,)."""

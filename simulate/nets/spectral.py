@@ -40,9 +40,8 @@ class SpectralEstimate(Result):
 
         ValueError for another shape, and for couplings that are all zero.
         """
-        J = checks.finite_array("site_couplings", site_couplings, 2)
-        if J.shape != self.attention.shape:
-            raise ValueError(f"site_couplings must have shape {self.attention.shape}, got {J.shape}")
+        given = checks.finite_array("site_couplings", site_couplings, 2)
+        J = checks.shaped("site_couplings", given, self.attention.shape)
         return _squared_cosine("site_couplings", self.attention, J - np.diag(np.diag(J)))
 
     def values_overlap(self, color_couplings: Any) -> float:
@@ -50,9 +49,8 @@ class SpectralEstimate(Result):
 
         ValueError for another shape, and for couplings that are then all zero.
         """
-        U = checks.finite_array("color_couplings", color_couplings, 2)
-        if U.shape != self.values.shape:
-            raise ValueError(f"color_couplings must have shape {self.values.shape}, got {U.shape}")
+        given = checks.finite_array("color_couplings", color_couplings, 2)
+        U = checks.shaped("color_couplings", given, self.values.shape)
         flat = np.eye(len(U)) - 1 / len(U)
         return _squared_cosine("color_couplings", self.values, flat @ U @ flat)
 

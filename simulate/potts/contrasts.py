@@ -75,8 +75,7 @@ def fit_contrasts(states: Any, n_colors: Several, lam: NonNegative, mean: Any = 
         raise ValueError(f"states must have at least 2 sites, got shape {colors.shape}")
     x = contrasts(colors, n_colors)
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
-    if center.shape != (x.shape[1],):
-        raise ValueError(f"mean must have shape ({x.shape[1]},), sites (n_colors - 1), got {center.shape}")
+    checks.shaped("mean", center, x.shape[1:], ", sites (n_colors - 1)")
     return _fit(x - center, np.asarray(center), n_colors, lam)
 
 

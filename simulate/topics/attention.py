@@ -65,9 +65,7 @@ def topic_gap(model: TopicModel, value: ArrayLike) -> float:
     predicts it. It is nan for a single topic.
     """
     W = checks.finite_array("value", value, 2)
-    if W.shape != (model.n_tokens, model.n_tokens):
-        raise ValueError(f"value must have shape ({model.n_tokens}, {model.n_tokens}) (tokens), got {W.shape}")
-    return gap_of(model, W)
+    return gap_of(model, checks.shaped("value", W, (model.n_tokens, model.n_tokens), " (tokens)"))
 
 
 def gap_of(model: TopicModel, value: Array) -> float:

@@ -65,8 +65,7 @@ def topic_membership(
     phi = np.array(checks.finite_array("topic_words", topic_words, 2))
     n_words = phi.shape[1]
     allowed = np.ones(n_words, dtype=bool) if excluded is None else ~checks.bool_array("excluded", excluded)
-    if allowed.shape != (n_words,):
-        raise ValueError(f"excluded must have shape ({n_words},) as topic_words has words, got {allowed.shape}")
+    checks.shaped("excluded", allowed, (n_words,), " as topic_words has words")
     most = min(int(n_words * threshold + 1e-9) + 1, int(allowed.sum()))
     phi[:, ~allowed] = -np.inf
     membership = np.zeros(phi.shape, dtype=bool)
