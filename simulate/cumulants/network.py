@@ -1,6 +1,7 @@
 """A network of two layers with ReLU units, its gradient by hand, and its training by Adam."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +9,7 @@ from scipy.special import expit
 
 from simulate.core import DivergenceError
 from simulate.core.optimizers import Adam, Numbers
-from theory.core import Array, Count, Matrix, Positive, Real, Vector, checked, checked_fields, checks
+from theory.core import Array, AtLeast, Count, Matrix, Positive, Real, Vector, checked, checked_fields, checks
 
 MAX_STEPS = 10**8
 
@@ -75,7 +76,7 @@ def train_network(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    n_steps: Count,
+    n_steps: Annotated[int, AtLeast(1, most=MAX_STEPS)],
     rng: np.random.Generator,
     rate: Positive = 2e-3,
     batch_size: Count = 256,
@@ -96,8 +97,6 @@ def train_network(
     d = network.first_layer.shape[1]
     rows = checked_rows(X, d)
     labels = checked_labels(y, len(rows)).astype(np.float32)
-    if n_steps > MAX_STEPS:
-        raise ValueError(f"n_steps must be at most {MAX_STEPS}, got {n_steps}")
     checks.fits_in_memory(f"a batch of {batch_size} samples", 2.0 * batch_size * (d + len(network.readout)))
     update, rows = Adam(rate), _with_ones(rows).astype(np.float32)
     theta = _packed(network).astype(np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from theory.core import Array, Count, DataFrame, NonNegativeCount, Result, checked, checks, table
+from theory.core import Array, Count, DataFrame, NonNegativeCount, Positive, Result, checked, checks, table
 from theory.models.potts.batches import States, checked_samples, normalized_weights
 
 MOST_SUBSETS = 2000  # of sites of one order; where there are more, so many are chosen at random
@@ -52,7 +52,7 @@ def marginal_mismatches(
     n_colors: Count,
     *,
     weights: Any = None,
-    effective_size: float | None = None,
+    effective_size: Positive | None = None,
     max_subsets: Count = MOST_SUBSETS,
     seed: NonNegativeCount = 0,
 ) -> MarginalReport:
@@ -73,9 +73,8 @@ def marginal_mismatches(
     own = checked_samples("states", states, n_colors)
     other = checked_samples("others", others, n_colors, own.shape[1])
     w = normalized_weights(weights, len(own))
-    size = float(len(other)) if effective_size is None else checks.positive("effective_size", effective_size)
     checks.fits_in_memory(f"marginals of three sites and {n_colors} colors", 4 * float(n_colors) ** 3)
-    inverse = float(np.sum(w**2)) + 1 / size
+    inverse = float(np.sum(w**2)) + 1 / (effective_size or len(other))
     rng = stream(seed, "marginals")
     orders = [order for order in ORDERS if order <= own.shape[1]]
     own_columns, other_columns = _columns(own), _columns(other)

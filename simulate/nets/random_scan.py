@@ -77,7 +77,7 @@ def clone_of_stack(
     states: Any,
     *,
     seed: NonNegativeCount,
-    n_samples: int | None = None,
+    n_samples: Count | None = None,
     weights: Any = None,
     n_chains: Several = 16,
     max_sweeps: Count = 20_000,
@@ -104,7 +104,7 @@ def clone_of_stack(
         raise ValueError(f"states must have {stack.n_sites} sites, as the stack, got {data.n_sites}")
     if data.n_sites < 2:
         raise ValueError("states must have at least 2 sites, got 1")
-    count = data.n_samples if n_samples is None else checks.count("n_samples", n_samples)
+    count = n_samples or data.n_samples
     checks.fits_in_memory(f"{count} samples of {data.n_sites} sites", count * data.n_sites / 4)
     checks.fits_in_memory(f"{n_chains} chains", 4.0 * n_chains * data.n_sites * stack.n_colors)
     rng = stream(seed, "stack")

@@ -1,7 +1,7 @@
 """Counts of the sequences of words that follow each other in a text."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts
-from theory.core import DataFrame, Result, checked, checks, table
+from theory.core import AtLeast, DataFrame, Result, checked, table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +43,7 @@ class NGramCounts(Result):
 
 
 @checked
-def ngram_counts(text: TreeText, length: int) -> NGramCounts:
+def ngram_counts(text: TreeText, length: Annotated[int, AtLeast(1, most=64)]) -> NGramCounts:
     """Count all sequences of `length` words that follow each other.
 
     ValueError for a length below 1, of more words than the text has less one, and for one that needs keys of more than
@@ -55,8 +55,6 @@ def ngram_counts(text: TreeText, length: int) -> NGramCounts:
     >>> pairs.words[0], int(pairs.counts[0])
     (('()()', '()()'), 10)
     """
-    if not 1 <= length <= 64:
-        raise ValueError(f"length must be an integer from 1 to 64, got {checks.shown(length)}")
     if length > text.numbers.n_words - 1:
         raise ValueError(f"length must be below the {text.numbers.n_words} words of the text, got {length}")
     try:

@@ -18,8 +18,8 @@ PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the f
 SINGLE_PRECISION_GRADIENT = 1e-4  # relative gradient norm down to which single precision is used
 # Share of a color's variance that its predictions keep as a scale, however certain they become.
 MIN_VARIANCE_SHARE = 1e-3
-PENALTY_RANGE = Within(0.0, 1e30, closed=(True, False))  # beyond it gradients would overflow in single precision
-Penalty = Annotated[float, PENALTY_RANGE]
+# Beyond this range gradients would overflow in single precision.
+Penalty = Annotated[float, Within(0.0, 1e30, closed=(True, False))]
 # Share of the first step that the curvatures of single couplings allow: many of them act together.
 FIRST_STEP_SHARE = 0.1
 

@@ -63,7 +63,7 @@ def pseudo_likelihood(
     tol: Positive = 1e-4,
     max_iter: Count = 1000,
     n_threads: Count = 1,
-    memory_limit: float | None = None,
+    memory_limit: Positive | None = None,
     check: bool = True,
 ) -> PseudoLikelihoodFit:
     """Fit a Potts model with couplings J_ij(a, b) and fields h_i(a) to sequences, by maximum pseudo-likelihood.
