@@ -16,9 +16,8 @@ from theory.perceptron.discrete_saddle import Saddle, scale_of
 
 ADVICE_UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
 ROUNDING = 1e-9  # of an entropy
-NEAR_LOG_NORM = (
-    1.0  # difference of the logarithms of norms below which a solution is that of the guess it was reached from
-)
+# Difference of the logarithms of norms below which a solution is that of the guess it was reached from.
+NEAR_LOG_NORM = 1.0
 EQUAL_SOLUTIONS = 1e-5  # relative difference of norms and overlaps below which two solutions are the same one
 
 
