@@ -116,8 +116,8 @@ EXPERIMENT = Experiment(
     title=rf"Pseudo-likelihood of one site against the Gaussian mixture, $\alpha = {ALPHA:g}$, $\lambda = {LAM:g}$",
     compute=compute,
     panels=(
-        Panel(title=WARMTH, curves={}, xlabel=r"$\beta/\beta_c$", xlim=(0.2, 1.0)),
-        Panel(title=DENSITY, curves={}, xlabel="mean degree of the graph", xscale="log"),
+        Panel(title=WARMTH, xlabel=r"$\beta/\beta_c$", xlim=(0.2, 1.0)),
+        Panel(title=DENSITY, xlabel="mean degree of the graph", xscale="log"),
         Panel(
             title=FLOOR,
             curves={SPARSE: Curve(model=None, color=2)},

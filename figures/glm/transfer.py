@@ -104,7 +104,6 @@ def ratios(panel: Panel) -> Panel:
     return Panel(
         title=f"{panel.title}: over theory",
         ratio_of=panel.title,
-        curves={},
         xlabel=panel.xlabel,
         xscale=panel.xscale,
         ylabel="networks/theory $-$ 1",

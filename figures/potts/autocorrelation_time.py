@@ -132,12 +132,9 @@ EXPERIMENT = Experiment(
     title="Autocorrelation time through the transition, square lattices",
     compute=compute,
     panels=[
-        *(
-            Panel(title=title(q), curves={}, xlabel=r"inverse temperature $\beta/\beta_c$", ylim=(0.7, 3000))
-            for q in COLORS
-        ),
-        Panel(title=SCORE, curves={}, xlabel="width of the lattice $L$", xscale="log", ylim=(0.8, 1500)),
-        Panel(title=COLOR, curves={}, xlabel="width of the lattice $L$", xscale="log", ylim=(4, 3000)),
+        *(Panel(title=title(q), xlabel=r"inverse temperature $\beta/\beta_c$", ylim=(0.7, 3000)) for q in COLORS),
+        Panel(title=SCORE, xlabel="width of the lattice $L$", xscale="log", ylim=(0.8, 1500)),
+        Panel(title=COLOR, xlabel="width of the lattice $L$", xscale="log", ylim=(4, 3000)),
     ],
     draw=draw,
     ylabel=r"autocorrelation time $\tau$ (sweeps)",

@@ -158,9 +158,9 @@ EXPERIMENT = Experiment(
     title="Masked ridge regression of Potts data and the Gaussian theory",
     compute=compute,
     panels=[
-        *(Panel(title=title, curves={}) for title in models(9)),
+        *(Panel(title=title) for title in models(9)),
         *(
-            Panel(title=title, curves={}, ylabel="ratio of test errors $-$ 1", yscale="linear", ylim=(-0.03, 0.08))
+            Panel(title=title, ylabel="ratio of test errors $-$ 1", yscale="linear", ylim=(-0.03, 0.08))
             for title in RELATIVE.values()
         ),
     ],

@@ -17,7 +17,7 @@ PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance
 
 def precision_panel() -> Panel:
     """Describe the axes of the shares of known pairs."""
-    return Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="share of known pairs")
+    return Panel(title=PRECISION, xlabel="strongest pairs", ylabel="share of known pairs")
 
 
 def known_rows(

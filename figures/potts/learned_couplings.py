@@ -79,8 +79,8 @@ EXPERIMENT = Experiment(
     },
     compute=compute,
     panels=(
-        Panel(title=SITES, curves={}, xlabel="site $j$", ylabel="site $i$"),
-        Panel(title=COLORS, curves={}, xlabel="true $U_{ab}$", ylabel="learned $V_{ab}/c$"),
+        Panel(title=SITES, xlabel="site $j$", ylabel="site $i$"),
+        Panel(title=COLORS, xlabel="true $U_{ab}$", ylabel="learned $V_{ab}/c$"),
     ),
     draw=draw,
     caption="Left: the true couplings between sites, times beta, below the diagonal, and those learned from "

@@ -67,9 +67,9 @@ EXPERIMENT = Experiment(
     title=f"Masked ridge regression near ordering: {COLORS}-color Potts model on the {WIDTH} by {WIDTH} torus",
     compute=compute,
     panels=[
-        Panel(title=DEVIATION, curves={}, ylabel="simulation / theory $-$ 1"),
-        Panel(title=MONITOR, curves={}, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
-        Panel(title="explained", curves={}, ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
+        Panel(title=DEVIATION, ylabel="simulation / theory $-$ 1"),
+        Panel(title=MONITOR, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
+        Panel(title="explained", ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
     unjudged="the theory is that of Gaussian data, and the figure shows how far Potts data are from it",
     caption="Every site is predicted from the others with 2.5 samples for each of the u = 126 unknowns; the penalty "

@@ -108,16 +108,14 @@ EXPERIMENT = Experiment(
     title="Samplers against exactly solved models",
     compute=compute,
     panels=(
-        Panel(title=ENERGIES, curves={}, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
+        Panel(title=ENERGIES, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
         Panel(
             title=DEVIATIONS,
-            curves={},
             xlabel=r"inverse temperature $\beta$",
             ylabel="sampled over exact energy $-$ 1 (%)",
         ),
         Panel(
             title=HISTOGRAM,
-            curves={},
             ylim=(0, 0.11),
             xlabel=r"share of the commonest color $\max_a x_a$",
             ylabel="probability",

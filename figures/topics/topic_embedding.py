@@ -93,9 +93,7 @@ EXPERIMENT = Experiment(
         "others documents have equal shares and are long. We minimize the square loss.",
     },
     compute=compute,
-    panels=[
-        Panel(title=name, curves={}, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS, DIRICHLET)
-    ],
+    panels=[Panel(title=name, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS, DIRICHLET)],
     draw=draw,
     unjudged="the scatter between rows is no error of sampling",
     caption="Words of one topic have larger entries in E, for uniform attention without bias, T = 10 topics of v = 10 "

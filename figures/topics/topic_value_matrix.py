@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
     },
     compute=compute,
     panels=[
-        Panel(title=name, curves={}, xlabel="input token $j$", ylabel="output token $i$")
+        Panel(title=name, xlabel="input token $j$", ylabel="output token $i$")
         for name in ("no bias", "decayed bias", "free bias", FINITE, DIRICHLET)
     ],
     draw=draw,

@@ -111,8 +111,8 @@ EXPERIMENT = Experiment(
     title="Trees of the natural numbers: measured shares against exact densities",
     compute=compute,
     panels=(
-        Panel(title=UP_TO, curves={}, xlabel="$N$", ylabel="|measured - exact|", xscale="log", yscale="log"),
-        Panel(title=PLACES, curves={}, xlabel="numbers in a window", ylabel="measured/exact - 1", xscale="log"),
+        Panel(title=UP_TO, xlabel="$N$", ylabel="|measured - exact|", xscale="log", yscale="log"),
+        Panel(title=PLACES, xlabel="numbers in a window", ylabel="measured/exact - 1", xscale="log"),
     ),
     draw=draw,
     unjudged="all numbers up to N are counted, so that there is no error bar",

@@ -65,9 +65,9 @@ EXPERIMENT = Experiment(
     title="Bits a word in the rooted-tree text of the natural numbers",
     compute=compute,
     panels=(
-        Panel(title=NEIGHBORS, curves={}, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
-        Panel(title=ORACLE, curves={}, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
-        Panel(title=RANKS, curves={}, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
+        Panel(title=NEIGHBORS, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
+        Panel(title=ORACLE, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
+        Panel(title=RANKS, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
     ),
     draw=draw,
     caption="The losses are those of predictors that count how often each word follows a context, on all numbers up to "

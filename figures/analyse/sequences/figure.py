@@ -31,8 +31,8 @@ def panels(*, is_short: bool = False) -> tuple[Panel, ...]:
             ylabel="$-\\log$ probability of a hidden letter (nats)",
             xscale="log",
         ),
-        Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel=DEPENDS if is_short else SCORE_LABEL),
+        Panel(title=table.MAP, xlabel="site $i$", ylabel="site $j$"),
+        Panel(title=table.RANKED, xlabel="rank", ylabel=DEPENDS if is_short else SCORE_LABEL),
     )
 
 

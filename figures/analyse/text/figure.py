@@ -16,9 +16,9 @@ def as_experiment(title: str) -> Experiment:
 def panels() -> tuple[Panel, ...]:
     """Describe the three axes: mean cosines, their difference with its controls, and how far it is from chance."""
     return (
-        Panel(title=table.COSINE, curves={}, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
-        Panel(title=table.DIFFERENCE, curves={}, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
-        Panel(title=table.NULL, curves={}, xlabel=THRESHOLD, ylabel=r"$z$ of the difference"),
+        Panel(title=table.COSINE, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
+        Panel(title=table.DIFFERENCE, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
+        Panel(title=table.NULL, xlabel=THRESHOLD, ylabel=r"$z$ of the difference"),
     )
 
 
