@@ -6,13 +6,13 @@ Both see the same co-occurrences, so a large z says that the contrast is no chan
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.core import Estimate
-from theory.core import Array, Count, OpenShare, Real, Result, Several, checked, checks
+from theory.core import Array, AtLeast, Count, Matrix, OpenShare, Real, Result, checked, checks
 
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
@@ -93,7 +93,7 @@ def topic_contrast(
     rng: np.random.Generator,
     *,
     weights: ArrayLike | None = None,
-    permutations: Several = 200,
+    permutations: Annotated[int, AtLeast(2, most=MAX_PERMUTATIONS)] = 200,
 ) -> TopicContrast:
     """Measure the contrast of `values` (words, words), such as a value matrix, over pairs of distinct kept words.
 
@@ -113,14 +113,12 @@ def topic_contrast(
         np.fill_diagonal(array, 0.0)
     kept = member[:, words].astype(np.int64)
     together = kept.T @ kept > 0
-    if permutations > MAX_PERMUTATIONS:
-        raise ValueError(f"permutations must be an integer of at most {MAX_PERMUTATIONS}, got {permutations}")
     return _contrast(sums, times, together, rng, permutations)
 
 
 @checked
 def embedding_contrast(
-    embedding: ArrayLike,
+    embedding: Matrix,
     membership: Flags,
     rng: np.random.Generator,
     *,
@@ -131,17 +129,23 @@ def embedding_contrast(
 
     The other arguments and the errors are those of `topic_contrast`. A row of zeros has cosine 0 with every other.
     """
-    vectors, member = checks.finite_array("embedding", embedding, 2), checked_membership(membership)
-    if len(vectors) != member.shape[1]:
-        raise ValueError(f"embedding must have a row for each of {member.shape[1]} words, got {len(vectors)}")
-    if abs(vectors).max() > math.sqrt(MAX_ENTRY):
-        raise ValueError(f"embedding must lie within +-{math.sqrt(MAX_ENTRY):g}, got {abs(vectors).max():g}")
+    member = checked_membership(membership)
     words = np.flatnonzero(member.any(axis=0))
-    rows = vectors[words]
+    products = products_of_rows(embedding, words, member.shape[1], measure)
+    return topic_contrast(products, member[:, words], rng, permutations=permutations)
+
+
+def products_of_rows(embedding: Array, words: NDArray[np.intp], n_words: int, measure: Measure) -> Array:
+    """Return the cosines or dot products of the rows of these words; ValueError for other rows than one a word."""
+    if len(embedding) != n_words:
+        raise ValueError(f"embedding must have a row for each of {n_words} words, got {len(embedding)}")
+    if abs(embedding).max() > math.sqrt(MAX_ENTRY):
+        raise ValueError(f"embedding must lie within +-{math.sqrt(MAX_ENTRY):g}, got {abs(embedding).max():g}")
+    rows = embedding[words]
     if measure == "cosine":
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(length > 0, length, 1.0)
-    return topic_contrast(rows @ rows.T, member[:, words], rng, permutations=permutations)
+    return np.asarray(rows @ rows.T)
 
 
 @checked
