@@ -1,6 +1,6 @@
 """A pretrained encoder knows the topics of news: words of one topic are closer, and most layers attend to them more."""
 
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -206,11 +206,6 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         axes.set_xticks(thresholds, [f"{x:g}" for x in thresholds])
 
 
-def missing() -> str | None:
-    """Says why the experiment is skipped, or None where it can run."""
-    return missing_extra("encoder", "lda", MODULE)
-
-
 EXPERIMENT = Experiment(
     title="Topics of 395 news items in a pretrained encoder",
     compute=compute,
@@ -221,7 +216,7 @@ EXPERIMENT = Experiment(
         Panel(title=SINGLE, xlabel="number of planted topics $T$", ylabel="own topic / other topic"),
     ],
     draw=draw,
-    skip=missing,
+    skip=partial(missing_extra, "encoder", "lda", MODULE),
     papers={
         "arXiv:2303.04245 (talk: pretrained encoders)": "It agrees: same-topic words have closer embeddings and more "
         "attention, and random weights show neither. The rows of the talk were not readable; the encoder, the corpus "
