@@ -7,19 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from simulate.glm.modes import embed
-from theory.core import (
-    Array,
-    Count,
-    NonNegative,
-    NonNegativeCount,
-    Positive,
-    Real,
-    Share,
-    Vector,
-    checked,
-    checked_fields,
-    checks,
-)
+from theory.core import Array, checked, checked_fields, checks
+from theory.core.ranges import Count, NonNegative, NonNegativeCount, Positive, Real, Share, Vector
 from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,
