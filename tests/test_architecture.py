@@ -134,7 +134,7 @@ def test_rules_hold(path):
             "from figures.masked.real_data import LAMS",
             "an experiment is imported by nothing",
         ),
-        ("figures/core/a.py", "from figures.analyse import results", "figures/core is below figures/analyse"),
+        ("figures/core/a.py", "from figures.analyse import steps", "figures/core is below figures/analyse"),
         ("figures/analyse/text/a.py", "from figures.analyse.matrix import x", "an analysis imports no other kind"),
         (
             "figures/analyse/reading/matrix/a.py",

@@ -424,12 +424,13 @@ DEFAULTS = {
 
 
 def rooms():
-    """The names of all packages with public functions; those of numerics are plumbing."""
+    """The names of all packages with public functions; those of core and numerics are plumbing."""
     wings = [
         f"{wing.__name__}.{room.name}" for wing in (theory, simulate) for room in pkgutil.iter_modules(wing.__path__)
     ]
     return sorted(
-        {*wings, *(f"figures.analyse.{kind}" for kind in ("matrix", "sequences", "text"))} - {"theory.numerics"}
+        {*wings, *(f"figures.analyse.{kind}" for kind in ("matrix", "sequences", "text"))}
+        - {"theory.core", "theory.numerics"}
     )
 
 

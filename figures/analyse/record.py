@@ -1,13 +1,9 @@
 """What every analysis returns."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from figures.core import Row
+from figures.core import DataFrame, Row
 from theory.core.results import Result
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,7 +17,7 @@ class Analysis(Result):
     rows: list[Row] = field(repr=False)
     notes: tuple[str, ...]
 
-    def to_frame(self) -> "DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return the table as a data frame, one line for each point of the figure."""
         from figures.core.table import to_frame
 

@@ -5,22 +5,20 @@ A kind says how each step is done (its own `command.py`); here they are put in o
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from figures.analyse.errors import OptionError, as_typed
+from figures.analyse.errors import DataError, OptionError, as_typed
 from figures.analyse.needs import Needs
 from figures.analyse.reading.matrix.formats import FORMATS as MATRICES
 from figures.analyse.reading.opening import extension, plain_name
 from figures.analyse.reading.sequences.formats import FORMATS
-from figures.analyse.results import write_results
 from figures.analyse.wording import printable, say
-from figures.core import Experiment, Row
+from figures.core import DataFrame, Experiment, Row
+from figures.core.plain_text import escaped, safe_frame
 from simulate.core import TaskError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from theory.core.atomic_write import atomic_write
 
 EXTENSIONS = {
     "matrix": tuple(MATRICES),
@@ -41,9 +39,37 @@ class TableAndFigure:
 
     rows: list[Row]
     experiment: Experiment
-    frames: "Mapping[str, pd.DataFrame]"
+    frames: Mapping[str, DataFrame]
     suffix: str = ""  # of NAME
     files: Mapping[str, str] = field(default_factory=dict)
+
+    def write(self, output: Path, name: str) -> list[Path]:
+        """Write the files of this result, called `name`, into the folder `output`, and return their paths.
+
+        Each is written beside its place and moved there, so that an earlier result is kept or replaced as a whole. The
+        title is the user's own: its dollars are shown, and are no mathematics. No name in them is a formula of a
+        spreadsheet or moves a terminal. DataError where a file cannot be made.
+        """
+        from figures.core.plot import draw_figure
+        from figures.core.table import read_csv, write_csv
+
+        table = output / f"{name}.csv"
+        others = {output / f"{name}_{key}.csv": frame for key, frame in self.frames.items()}
+        texts = {output / f"{name}_{end}": content for end, content in self.files.items()}
+        figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
+        shown = replace(self.experiment, title=self.experiment.title.replace("$", r"\$"))
+        try:
+            write_csv(self.rows, table)
+            for path, frame in others.items():
+                with atomic_write(path) as temporary:
+                    safe_frame(frame).to_csv(temporary, index=False)
+            for path, content in texts.items():
+                with atomic_write(path) as temporary:
+                    temporary.write_text(escaped(content), encoding="utf-8")
+            draw_figure(shown, read_csv(table), *figures)
+        except OSError as error:
+            raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
+        return [table, *others, *texts, *figures]
 
 
 @dataclass(frozen=True)
@@ -84,9 +110,7 @@ class Steps(Generic[Data, Analysis]):
         title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
         say(self.report(analysis, title), end="\n\n")
         for result in self.results(analysis, title):
-            stem = f"analyse_{name}{result.suffix}"
-            written = write_results(options.output, stem, result.rows, result.experiment, result.frames, result.files)
-            say(*map(printable, written))
+            say(*map(printable, result.write(options.output, f"analyse_{name}{result.suffix}")))
 
 
 def result_name(file: Path, kind: str) -> str:

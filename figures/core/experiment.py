@@ -87,7 +87,7 @@ class Curve(_Measurement):
 
 @dataclass(frozen=True, kw_only=True)
 class Panel(_Measurement):
-    """Declares one pair of axes with its curves, by label; what is None is taken from the experiment.
+    """Declares one pair of axes with its curves, by label, if any; what is None is taken from the experiment.
 
     An entry of `curves` is a `Curve`, or only its model, or the name of the number that it shows; a label that begins
     with an underscore is left out of the legend. `ratio_of` is the title of another panel, whose points are drawn here
@@ -95,7 +95,7 @@ class Panel(_Measurement):
     own.
     """
 
-    curves: Mapping[str, Any]
+    curves: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     ratio_of: str | None = None
     xlabel: str | None = None

@@ -2,10 +2,8 @@
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
+from figures.core.annotations import DataFrame
 
 FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # what spreadsheets take for the beginning of a formula
 QUOTE = "'"  # before such a cell says that it is text
@@ -50,7 +48,7 @@ def written_cell(cell: str) -> str:
     return cell[1:] if cell.startswith(QUOTE) and cell[1:].startswith(FORMULA) else cell
 
 
-def safe_frame(frame: "pd.DataFrame") -> "pd.DataFrame":
+def safe_frame(frame: DataFrame) -> DataFrame:
     """Return a table whose cells and names of columns may stand in a CSV file."""
     safe = frame.copy(deep=False)
     for place, kind in enumerate(frame.dtypes):

@@ -89,9 +89,9 @@ EXPERIMENT = Experiment(
     title=rf"A test by the norms of the samples, spikes on the sphere, $\beta = {BETA:g}$",
     compute=compute,
     panels=[
-        Panel(title=MEAN, curves={}, ylabel="mean/deviation"),
-        Panel(title=POWER, curves={}, ylabel="share of data sets rejected", ylim=(0, 1)),
-        Panel(title=ALARMS, curves={}, ylabel="share of data sets rejected", ylim=(0, 0.1)),
+        Panel(title=MEAN, ylabel="mean/deviation"),
+        Panel(title=POWER, ylabel="share of data sets rejected", ylim=(0, 1)),
+        Panel(title=ALARMS, ylabel="share of data sets rejected", ylim=(0, 0.1)),
     ],
     xlabel=r"samples over $d^2$, $\kappa = n/d^2$",
     xscale="log",

@@ -1,12 +1,11 @@
 """Spikes in the covariance are found from n of order d on at any degree, hidden ones are bounded up to gamma_LR."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from simulate.cumulants import draw_spike, enumerated_wishart_norm, sample_wishart
 from theory.cumulants import (
     likelihood_ratio_beta,
@@ -16,10 +15,6 @@ from theory.cumulants import (
 )
 from theory.models import SpikedCumulant, SpikedWishart
 from theory.models.cumulants import Prior
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 # arXiv:2312.14922, Fig. 7 and its text: at n = d the norm diverges from a beta of "about 10.7" on.
 PUBLISHED = (10.7, 1.0)
@@ -76,7 +71,7 @@ def limits() -> dict[str, Curve]:
     )  # fmt: skip
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Mark the published point, and the threshold of the Wishart model."""
     if axes.get_title() == CUMULANTS:
         axes.plot(*PUBLISHED, "x", color="black", zorder=10, label="published, $n = d$")

@@ -68,10 +68,10 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=[
         *(
-            Panel(title=title, curves={}, xlabel="samples per dimension, $n/d$", ylabel=r"$\log\,\|L\|^2/d$")
+            Panel(title=title, xlabel="samples per dimension, $n/d$", ylabel=r"$\log\,\|L\|^2/d$")
             for title in TITLES.values()
         ),
-        Panel(title=ENUMERATED, curves={}, xlabel="samples $n$", ylabel=r"$\|L\|^2 - 1$", xscale="log", yscale="log"),
+        Panel(title=ENUMERATED, xlabel="samples $n$", ylabel=r"$\|L\|^2 - 1$", xscale="log", yscale="log"),
     ],
     unjudged="a draft has too few data sets for a mean of so skewed a law",
     caption="L is the likelihood ratio of n samples that are not Gaussian along one hidden direction (H1) to Gaussian "

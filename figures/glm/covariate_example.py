@@ -2,20 +2,15 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from figures.glm.observables import test_error, train_loss
 from simulate.core import stream
 from simulate.glm import test_error as error_replicate
 from simulate.glm import train_loss as loss_replicate
 from theory.models import GaussianCovariateModel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 # Latent variables, sign features of the teacher, erf features of the student: the published sizes, and an eighth.
 PUBLISHED_SIZES, SMALL = (1000, 1000, 2000), (125, 125, 250)
@@ -56,7 +51,7 @@ def panels(large: tuple[int, int, int], small: tuple[int, int, int]) -> tuple[Pa
     )  # fmt: skip
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Mark the numbers that the authors print for their draw."""
     column = (TEST, TRAINING).index(axes.get_title())
     axes.plot(list(PRINTED), [pair[column] for pair in PRINTED.values()], "kx", zorder=10, label="published draw")

@@ -6,8 +6,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Experiment, Panel, thinned
 from figures.glm.observables import test_error, train_loss
 from simulate.core import stream
 from simulate.glm import test_error as error_replicate

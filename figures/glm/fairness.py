@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Curve, Experiment, Panel, thinned
 from figures.glm.observables import accuracy, fairness
 from simulate.glm import accuracy_minus, accuracy_plus, disparate_impact
 from theory.models import TeacherMixture

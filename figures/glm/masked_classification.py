@@ -3,12 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel, level, numbered
-from figures.core.drafts import thinned
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, level, numbered, thinned
 from figures.core.experiment import Grid
 from figures.glm.masked_classification_data import spin_glass_fits
 from theory import glm
@@ -21,10 +19,6 @@ from theory.glm.classification import (
     optimal_ridge,
     spin_glass_site,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 P = 80  # spins that predict; simulated at P and 2 P
 SWEEPS = {0.3: 15, 0.6: 30, 0.9: 100}  # to forget the start, by beta
@@ -153,7 +147,7 @@ def optimum(alpha: float, color: int) -> Curve:
     )  # fmt: skip
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Say in the legend what the lines are that have no entry of their own."""
     if rows["panel"].isin([LOSS, TRANSITION]).all():
         for style, meaning in STYLES[rows["panel"].iloc[0]].items():

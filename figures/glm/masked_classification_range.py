@@ -2,19 +2,14 @@
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Curve, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
 from theory.core.arrays import Array
 from theory.glm.classification import random_graph_floors
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 ALPHA, LAM = 2.0, 1.0
 REDUCED, DEGREE = (0.3, 0.6, 0.9), (3.0, 6.0, 12.0)
@@ -103,7 +98,7 @@ def compared(
     return [row(label, x, panel=panel, theory=expected, d=d, estimate=e, judged=d == last) for d, e in sizes]
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Draw the band of one percent, and move the markers of each curve a little aside of the others."""
     from matplotlib.container import ErrorbarContainer
     from matplotlib.transforms import ScaledTranslation
@@ -121,8 +116,8 @@ EXPERIMENT = Experiment(
     title=rf"Pseudo-likelihood of one site against the Gaussian mixture, $\alpha = {ALPHA:g}$, $\lambda = {LAM:g}$",
     compute=compute,
     panels=(
-        Panel(title=WARMTH, curves={}, xlabel=r"$\beta/\beta_c$", xlim=(0.2, 1.0)),
-        Panel(title=DENSITY, curves={}, xlabel="mean degree of the graph", xscale="log"),
+        Panel(title=WARMTH, xlabel=r"$\beta/\beta_c$", xlim=(0.2, 1.0)),
+        Panel(title=DENSITY, xlabel="mean degree of the graph", xscale="log"),
         Panel(
             title=FLOOR,
             curves={SPARSE: Curve(model=None, color=2)},

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import NONE, Curve, Experiment, Panel, thinned
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import NONE, Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import NONE, Curve, Experiment, Panel, thinned
 from figures.glm.observables import saddle_point
 from simulate.glm import measure
 from theory import glm

@@ -1,20 +1,15 @@
 """Random features show double descent, with the peak at the separability threshold of the logistic loss."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm
 from theory.models import RandomFeatures
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 SAMPLES = 3.0  # n/d
 Projection = Literal["gaussian", "orthogonal"]
@@ -45,7 +40,7 @@ def curves(loss: str) -> dict[str, Curve]:
     }
 
 
-def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
+def mark_transitions(axes: Axes, rows: DataFrame) -> None:
     """Mark where labels become separable (logistic loss) or are interpolated (square loss), clear of the legends."""
     for position, projection in enumerate(PROJECTIONS):
         for x in rows.loc[rows["curve"] == f"_star, {projection.capitalize()} projection", "x"]:

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Curve, Experiment, Panel, thinned
 from figures.core.digits import missing, varying_pixels
-from figures.core.drafts import thinned
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
 from simulate.glm import train_loss as fitted_loss

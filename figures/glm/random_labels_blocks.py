@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Curve, Experiment, Panel, thinned
 from figures.glm.observables import saddle_point
 from simulate.glm import fit
 from simulate.glm.fit import FitLoss

@@ -8,8 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from figures.core import NONE, Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import NONE, Curve, Experiment, Panel, thinned
 from figures.core.mnist import missing, mnist_images
 from figures.glm.observables import train_loss
 from simulate.core import stream

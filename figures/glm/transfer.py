@@ -6,8 +6,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Curve, Experiment, Panel, thinned
 from simulate.core import stream
 from simulate.glm import draw_task, random_network, scratch_error, test_error, train
 from theory import glm
@@ -105,7 +104,6 @@ def ratios(panel: Panel) -> Panel:
     return Panel(
         title=f"{panel.title}: over theory",
         ratio_of=panel.title,
-        curves={},
         xlabel=panel.xlabel,
         xscale=panel.xscale,
         ylabel="networks/theory $-$ 1",

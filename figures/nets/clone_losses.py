@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Experiment, numbered
-from figures.core.extras import missing_extra
+from figures.core import Experiment, missing_extra, numbered
 from figures.nets.four_body import C, L, four_body_model
 from simulate.nets import Clone, MaskedContexts, clone, sampled_contexts, train_encoder_on_sequences
 from simulate.nets.network import PACKAGES

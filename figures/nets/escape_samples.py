@@ -122,8 +122,8 @@ EXPERIMENT = Experiment(
     title="Two layers learn from samples of a four-body model, $L = 5$, $C = 3$",
     compute=compute,
     panels=(
-        Panel(title=GAIN, curves={}, ylabel="$S^*$ (nats a site)", yscale="log"),
-        Panel(title=COSINE, curves={}, ylabel="cosine of the logits, or share"),
+        Panel(title=GAIN, ylabel="$S^*$ (nats a site)", yscale="log"),
+        Panel(title=COSINE, ylabel="cosine of the logits, or share"),
     ),
     xlabel="samples $M$",
     xscale="log",

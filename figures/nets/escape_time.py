@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, numbered
-from figures.core.drafts import thinned
+from figures.core import Curve, Experiment, Panel, numbered, thinned
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.nets import gradient_flow
 from theory.nets import escape_time, plateau_rate

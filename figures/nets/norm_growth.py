@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, numbered
-from figures.core.experiment import Average
+from figures.core import Average, Curve, Experiment, Panel, numbered
 from figures.nets.four_body import L, four_body_model, population, start
 from simulate.core import stream
 from simulate.nets import train_on_population, train_on_sequences

@@ -3,18 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment
 from simulate.core import stream
 from theory import nets, potts
 from theory.models import Interaction, ManyBodyPottsModel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 ORDERS = (1, 2, 3, 4)
 LINE, POINTS = np.geomspace(0.005, 0.7, 30), (0.005, 0.02, 0.07, 0.2, 0.4, 0.7)
@@ -67,7 +63,7 @@ def curves(order: int) -> dict[str, Curve]:
     return found
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Say in the legend what the marks are that have no entry of their own."""
     axes.plot([], [], "*", color="0.3", markersize=9, label="exact floor")
     axes.plot([], [], ":", color="0.3", label="truncated truth")

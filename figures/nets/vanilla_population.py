@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, numbered
-from figures.core.extras import missing_extra
+from figures.core import Curve, Experiment, Panel, missing_extra, numbered
 from figures.nets.floors_and_orders import LOSS, SEEN, SHARE, floors, losses_and_orders, orders
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.nets import train_encoder_on_population, train_on_population

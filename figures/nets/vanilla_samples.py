@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.core import Curve, Experiment, numbered
-from figures.core.extras import missing_extra
+from figures.core import Curve, Experiment, missing_extra, numbered
 from simulate.core import stream
 from simulate.nets import (
     MaskedContexts,

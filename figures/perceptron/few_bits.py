@@ -167,7 +167,6 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title=CAPACITY,
-            curves={},
             xlabel="number of levels $L$",
             ylabel=r"patterns per weight, $\alpha_0$",
             xscale="log",
@@ -175,13 +174,11 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=ENTROPY,
-            curves={},
             xlabel=r"patterns per weight, $\alpha = P/N$",
             ylabel=r"$\mathbb{E}\,\log Z/N$ (nats per weight)",
         ),
         Panel(
             title=COPIES,
-            curves={},
             xlabel="fraction of weights that differ, $(1 - q_1)/2$",
             ylabel="$S_y$ (nats per weight and copy)",
         ),

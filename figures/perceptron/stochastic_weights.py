@@ -7,8 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Curve, Experiment, Panel, thinned
 from simulate.core import Estimate, stream
 from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights
 from theory.models import StochasticPerceptron

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.potts import TemperedDynamics, autocorrelation_time, make_dynamics, temper_ladder
 from simulate.potts.starts import ordered_and_random
@@ -13,9 +13,6 @@ from theory import potts
 from theory.models import SquareLatticePotts
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
-
     from simulate.potts.dynamics import Dynamics
 
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.1, 1.3)
@@ -116,7 +113,7 @@ def point(curve: str, x: float, panel: str, width: int, times: NDArray[np.float6
     return row(curve, x, panel=panel, d=width**2, measured=times.mean())
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Put an arrow on every lower bound, and marks the critical beta in the panels against temperature."""
     bounds = rows[rows["stderr"].isna()]
     names = list(rows["curve"].drop_duplicates())
@@ -135,12 +132,9 @@ EXPERIMENT = Experiment(
     title="Autocorrelation time through the transition, square lattices",
     compute=compute,
     panels=[
-        *(
-            Panel(title=title(q), curves={}, xlabel=r"inverse temperature $\beta/\beta_c$", ylim=(0.7, 3000))
-            for q in COLORS
-        ),
-        Panel(title=SCORE, curves={}, xlabel="width of the lattice $L$", xscale="log", ylim=(0.8, 1500)),
-        Panel(title=COLOR, curves={}, xlabel="width of the lattice $L$", xscale="log", ylim=(4, 3000)),
+        *(Panel(title=title(q), xlabel=r"inverse temperature $\beta/\beta_c$", ylim=(0.7, 3000)) for q in COLORS),
+        Panel(title=SCORE, xlabel="width of the lattice $L$", xscale="log", ylim=(0.8, 1500)),
+        Panel(title=COLOR, xlabel="width of the lattice $L$", xscale="log", ylim=(4, 3000)),
     ],
     draw=draw,
     ylabel=r"autocorrelation time $\tau$ (sweeps)",

@@ -6,8 +6,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.experiment import Average
+from figures.core import Average, Curve, Experiment, Panel
 from figures.potts.pair_model import pair_model
 from simulate.core import stream
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error

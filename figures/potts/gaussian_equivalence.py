@@ -1,11 +1,10 @@
 """Masked ridge regression of Potts data has nearly the errors of Gaussian data of the same covariance."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.potts.potts_data import (
     errors_of_fits,
     gaussian_errors,
@@ -19,14 +18,9 @@ from figures.potts.potts_data import (
 from simulate.core import Estimate, Task, stream
 from simulate.potts.ring import sample_ring
 from theory.core.arrays import Array
-from theory.models import DensePottsModel, PottsModel
+from theory.models import ContrastPopulation, DensePottsModel, PottsModel
 from theory.models.potts import ring_graph
-from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import heteroskedasticity, ring_contrasts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 L = 81
 RIDGES = (0.2, 0.02, 0.0)
@@ -154,7 +148,7 @@ def label(ridge: float) -> str:
     return rf"$\lambda' = {ridge:g}$" if ridge else r"$\lambda' \to 0$"
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     if rows["panel"].isin(RELATIVE.values()).all():
         axes.axhspan(-0.01, 0.01, color="0.9", zorder=0)
         axes.legend(loc="upper left")
@@ -164,9 +158,9 @@ EXPERIMENT = Experiment(
     title="Masked ridge regression of Potts data and the Gaussian theory",
     compute=compute,
     panels=[
-        *(Panel(title=title, curves={}) for title in models(9)),
+        *(Panel(title=title) for title in models(9)),
         *(
-            Panel(title=title, curves={}, ylabel="ratio of test errors $-$ 1", yscale="linear", ylim=(-0.03, 0.08))
+            Panel(title=title, ylabel="ratio of test errors $-$ 1", yscale="linear", ylim=(-0.03, 0.08))
             for title in RELATIVE.values()
         ),
     ],

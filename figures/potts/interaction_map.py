@@ -1,21 +1,15 @@
 """The pairs of sites that really interact in a known model are those that the analysis ranks highest."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.sequences import SequenceAnalysis, panels
 from figures.analyse.sequences.table import LEARNING, RANKED
-from figures.core import Context, Experiment, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Row, row
 from figures.potts.families import analysed
 from figures.potts.known_pairs import draw_known, known_rows, precision_panel
 from figures.potts.synthetic import ALIGNMENT, synthetic_model
 from simulate.potts import masked_loss
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 
 def compute(context: Context) -> list[Row]:
@@ -36,7 +30,7 @@ def _floor(analysis: SequenceAnalysis) -> list[Row]:
     ]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the panels, and places the legend of the losses below the curves and above the floor."""
     draw_known(axes, rows, "interact in the model")
     if rows["panel"].iloc[0] == LEARNING:

@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences import SequenceAnalysis, decorate
 from figures.analyse.sequences.table import MAP
-from figures.core import Panel, Row, row
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, DataFrame, Panel, Row, row
 
 MANY = 100  # known pairs: circles around more are drawn small
 PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance", "known"
@@ -21,7 +17,7 @@ PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance
 
 def precision_panel() -> Panel:
     """Describe the axes of the shares of known pairs."""
-    return Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="share of known pairs")
+    return Panel(title=PRECISION, xlabel="strongest pairs", ylabel="share of known pairs")
 
 
 def known_rows(
@@ -60,7 +56,7 @@ def known_rows(
     return [*circles, *found, *squares, *chance]
 
 
-def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:
+def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
     """Draw the shares in their panel, and circles around the known pairs, called `label`, in the map."""
     if len(rows) and rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)

@@ -1,19 +1,13 @@
 """Factored attention learns the couplings between sites and between colors of the model behind its data."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.potts.sparse_pairs import C, L, sequences, sparse_model
 from simulate.core import Estimate, Task
 from simulate.potts import factored_attention, matched_scale
 from theory.models.potts import zero_sum_blocks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 SAMPLES = 10_000
 FIRST_SEED = 100  # of samples that no other experiment and no earlier look at this one have used
@@ -62,7 +56,7 @@ def compute(context: Context) -> list[Row]:
     return rows + judged_together("all pairs of colors", made, values)
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the map of the sites as an image, the truth below the diagonal and what one sample taught above it."""
     if rows["panel"].iloc[0] != SITES:
         return
@@ -85,8 +79,8 @@ EXPERIMENT = Experiment(
     },
     compute=compute,
     panels=(
-        Panel(title=SITES, curves={}, xlabel="site $j$", ylabel="site $i$"),
-        Panel(title=COLORS, curves={}, xlabel="true $U_{ab}$", ylabel="learned $V_{ab}/c$"),
+        Panel(title=SITES, xlabel="site $j$", ylabel="site $i$"),
+        Panel(title=COLORS, xlabel="true $U_{ab}$", ylabel="learned $V_{ab}/c$"),
     ),
     draw=draw,
     caption="Left: the true couplings between sites, times beta, below the diagonal, and those learned from "

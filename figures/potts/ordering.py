@@ -1,18 +1,13 @@
 """The Gaussian theory of Potts data loses its accuracy where the square lattice orders."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.potts.potts_data import errors_of_fits, population_of, sampled_moments, theory
 from simulate.core import Estimate, Task
 from theory.models import SquareLatticePotts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 WIDTH, COLORS = 8, 3
 CRITICAL = math.log(1 + math.sqrt(COLORS))
@@ -60,7 +55,7 @@ def label(ridge: float) -> str:
     return rf"$\lambda' = {ridge:g}$" if ridge else r"$\lambda' \to 0$"
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     axes.axvline(1, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     if rows["panel"].iloc[0] == DEVIATION and rows["simulation"].max() > LINEAR:  # without a ridge, of short chains
         axes.set_yscale("symlog", linthresh=LINEAR)
@@ -72,9 +67,9 @@ EXPERIMENT = Experiment(
     title=f"Masked ridge regression near ordering: {COLORS}-color Potts model on the {WIDTH} by {WIDTH} torus",
     compute=compute,
     panels=[
-        Panel(title=DEVIATION, curves={}, ylabel="simulation / theory $-$ 1"),
-        Panel(title=MONITOR, curves={}, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
-        Panel(title="explained", curves={}, ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
+        Panel(title=DEVIATION, ylabel="simulation / theory $-$ 1"),
+        Panel(title=MONITOR, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
+        Panel(title="explained", ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
     unjudged="the theory is that of Gaussian data, and the figure shows how far Potts data are from it",
     caption="Every site is predicted from the others with 2.5 samples for each of the u = 126 unknowns; the penalty "

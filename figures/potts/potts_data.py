@@ -6,19 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from simulate.potts import make_dynamics
-from simulate.potts.contrasts import fit_contrasts, fit_gaussian
-from simulate.potts.ring import sample_ring
+from simulate.potts import fit_contrasts, fit_gaussian, make_dynamics, sample_ring
 from theory.core.arrays import Array
-from theory.models import DensePottsModel, Empirical, PottsModel, SquareLatticePotts
+from theory.models import ContrastPopulation, DensePottsModel, Empirical, PottsModel, SquareLatticePotts
 from theory.models.potts import random_color_couplings, ring_graph
-from theory.models.potts.one_hot_contrasts import ContrastPopulation
-from theory.potts.contrasts import heteroskedasticity
-from theory.potts.gaussian_equivalence import (
-    ContrastRegression,
-    contrast_regression,
-    ridgeless_contrast_regression,
-)
+from theory.potts import ContrastRegression, contrast_regression, heteroskedasticity, ridgeless_contrast_regression
 
 Model = DensePottsModel | PottsModel | SquareLatticePotts
 

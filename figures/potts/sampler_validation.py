@@ -1,11 +1,11 @@
 """The samplers reproduce the exact energies of solved models, and a double peak of the order parameter."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.potts.pair_model import pair_model
 from simulate.core import Estimate, Task
 from simulate.potts import sample
@@ -13,10 +13,6 @@ from simulate.potts.observables import largest_share
 from theory import potts
 from theory.models import Potts, PottsModel, SquareLatticePotts
 from theory.models.potts import curie_weiss, ring_graph
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 CHAINS, SAMPLES = 32, 100  # samples of each chain
 TEMPERED = 3.2  # in the ordered phase of the Curie-Weiss model, single sites alone would be refused
@@ -101,7 +97,7 @@ def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
     return lines + judged_together("the histogram", points, measured[:, shown])
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the line of no deviation; the names stand beside the energies."""
     if rows["panel"].iloc[0] == DEVIATIONS:
         axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
@@ -112,16 +108,14 @@ EXPERIMENT = Experiment(
     title="Samplers against exactly solved models",
     compute=compute,
     panels=(
-        Panel(title=ENERGIES, curves={}, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
+        Panel(title=ENERGIES, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
         Panel(
             title=DEVIATIONS,
-            curves={},
             xlabel=r"inverse temperature $\beta$",
             ylabel="sampled over exact energy $-$ 1 (%)",
         ),
         Panel(
             title=HISTOGRAM,
-            curves={},
             ylim=(0, 0.11),
             xlabel=r"share of the commonest color $\max_a x_a$",
             ylabel="probability",

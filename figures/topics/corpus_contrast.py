@@ -1,12 +1,12 @@
 """In news of Reuters, words of one topic are closer to each other than words of different topics."""
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.text import analyse_corpus, decorate, panels
-from figures.core import Context, Experiment, Row
-from figures.core.extras import missing_extra
+from figures.core import Context, Experiment, Row, missing_extra
 
 
 def compute(context: Context) -> list[Row]:
@@ -18,11 +18,6 @@ def compute(context: Context) -> list[Row]:
     return analyse_corpus(corpus.counts, corpus.words, sweeps=20 if draft else 300, progress="topics of Reuters").rows
 
 
-def missing() -> str | None:
-    """Say why the experiment is skipped, or None where it can run."""
-    return missing_extra("text", "lda")
-
-
 EXPERIMENT = Experiment(
     title="Topics of 395 news items, 20 topics",
     papers={
@@ -32,7 +27,7 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=panels(),
     draw=decorate,
-    skip=missing,
+    skip=partial(missing_extra, "text", "lda"),
     caption="Topics are found by latent Dirichlet allocation. Pairs of words that characterize the same topic are "
     "compared with pairs that characterize different topics; the threshold on the horizontal axis is the share of "
     "the vocabulary that is kept for each topic. A word of several topics is dropped (no overlap), or belongs to "

@@ -1,15 +1,9 @@
 """Writes a matrix over tokens into a table, entry by entry, and draws it as an image."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Row, row
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, DataFrame, Row, row
 
 ENTRIES = "_entries"
 
@@ -26,7 +20,7 @@ def entries(matrix: NDArray[np.float64], panel: str, measured: NDArray[np.bool_]
     ]
 
 
-def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[float, float]) -> None:
+def draw_entries(axes: Axes, rows: DataFrame, label: str, limits: tuple[float, float]) -> None:
     """Draw the matrix as an image in place of the curves on `axes`, with a color bar that says `label`."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()

@@ -1,9 +1,9 @@
 """A pretrained encoder knows the topics of news: words of one topic are closer, and most layers attend to them more."""
 
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.reading.text.encoder import MODULE, pretrained, word_reader
 from figures.analyse.text import value_embedding
-from figures.core import Context, Experiment, Panel, Row, row
-from figures.core.extras import missing_extra
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, missing_extra, row
 from simulate.core import Estimate, Task, stream
 from simulate.topics import (
     Training,
@@ -33,10 +32,6 @@ from simulate.topics.encoder_contrast import (
 )
 from theory.models import Masking, TopicModel
 from theory.topics import stage2_optimum
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 N_TOPICS = 20
 THRESHOLDS = (0.002, 0.005, 0.01)
@@ -199,7 +194,7 @@ def single_rows(found: Any, replicates: int) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draws thin lines between the points of a curve, and a gray one where nothing is known of topics."""
     panel = rows["panel"].iloc[0]
     axes.axhline(0 if panel == DIFFERENCES else 1, color="0.8", linewidth=0.6, zorder=0)
@@ -211,22 +206,17 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         axes.set_xticks(thresholds, [f"{x:g}" for x in thresholds])
 
 
-def missing() -> str | None:
-    """Says why the experiment is skipped, or None where it can run."""
-    return missing_extra("encoder", "lda", MODULE)
-
-
 EXPERIMENT = Experiment(
     title="Topics of 395 news items in a pretrained encoder",
     compute=compute,
     panels=[
-        *(Panel(title=title, curves={}, xlabel=THRESHOLD, ylabel=RATIO) for title in EMBEDDINGS.values()),
-        Panel(title=DIFFERENCES, curves={}, xlabel=THRESHOLD, ylabel="same minus different topic"),
-        *(Panel(title=title, curves={}, xlabel="layer (0: mean of all)", ylabel=RATIO) for title in ATTENTION.values()),
-        Panel(title=SINGLE, curves={}, xlabel="number of planted topics $T$", ylabel="own topic / other topic"),
+        *(Panel(title=title, xlabel=THRESHOLD, ylabel=RATIO) for title in EMBEDDINGS.values()),
+        Panel(title=DIFFERENCES, xlabel=THRESHOLD, ylabel="same minus different topic"),
+        *(Panel(title=title, xlabel="layer (0: mean of all)", ylabel=RATIO) for title in ATTENTION.values()),
+        Panel(title=SINGLE, xlabel="number of planted topics $T$", ylabel="own topic / other topic"),
     ],
     draw=draw,
-    skip=missing,
+    skip=partial(missing_extra, "encoder", "lda", MODULE),
     papers={
         "arXiv:2303.04245 (talk: pretrained encoders)": "It agrees: same-topic words have closer embeddings and more "
         "attention, and random weights show neither. The rows of the talk were not readable; the encoder, the corpus "

@@ -1,20 +1,15 @@
 """In stage 2 the loss is least at a finite attention weight of the query's own topic."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment
+from figures.core import Axes, Curve, DataFrame, Experiment
 from figures.topics.tied import tied_layer
 from simulate.topics import batch_of, layer_loss, mask_documents, sample_topic_documents
 from theory import topics
 from theory.models import Masking, TopicModel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 DOCUMENTS = 100  # in each replicate
@@ -55,7 +50,7 @@ def curve(tau: int) -> Curve:
     return Curve(model=lambda A: Tied(tau, A), stars=lambda: best(tau))
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Say in the legend what the stars are."""
     axes.plot([], [], "*", color="0.3", markersize=9, label="optimum $A^*$")
     axes.legend()

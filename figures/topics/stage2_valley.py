@@ -1,21 +1,15 @@
 """In stage 2 the loss is flat along a line in the two weights of tied attention, and minimizers end anywhere on it."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from figures.core import Context, Experiment, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Row, row
 from figures.topics.tied import tied_layer
 from simulate.core import Task
 from simulate.topics import layer_loss, population_batch
 from theory.models import Masking, TopicModel
 from theory.topics import stage2_loss, stage2_optimum
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 MODEL = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
@@ -48,7 +42,7 @@ def compute(context: Context) -> list[Row]:
     return [*rows, row(UNIFORM, 1.0, theory=1.0, d=MODEL.n_tokens, reference=True)]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw contours of the excess loss below the line and the markers."""
     for line in axes.lines[:1]:  # the map, which was drawn as if it were a curve
         line.remove()

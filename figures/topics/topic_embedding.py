@@ -1,21 +1,15 @@
 """Optimal embeddings with uniform attention show the topics as blocks, which are flat only under weight decay."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.topics.maps import draw_entries, entries
 from figures.topics.uniform_attention import Population, fitted_embedding
 from simulate.core import Estimate, Task, stream
 from simulate.topics import mask_documents, sample_topic_documents
 from theory.models import Masking, TopicMixture, TopicModel
 from theory.topics import finite_length_value_matrix, optimal_embedding_gram, same_topic_gap
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 TOY = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
@@ -87,7 +81,7 @@ def row_means(E: NDArray[np.float64], model: TopicModel) -> tuple[NDArray[np.flo
     return (words * same).sum(1) / same.sum(1), (words * ~same).sum(1) / (~same).sum(1)
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     draw_entries(axes, rows, "$E_{ij}$", (-0.1, 0.3))
 
 
@@ -99,9 +93,7 @@ EXPERIMENT = Experiment(
         "others documents have equal shares and are long. We minimize the square loss.",
     },
     compute=compute,
-    panels=[
-        Panel(title=name, curves={}, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS, DIRICHLET)
-    ],
+    panels=[Panel(title=name, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS, DIRICHLET)],
     draw=draw,
     unjudged="the scatter between rows is no error of sampling",
     caption="Words of one topic have larger entries in E, for uniform attention without bias, T = 10 topics of v = 10 "

@@ -1,20 +1,14 @@
 """The value matrix of stage 1 shows the topics under three conventions for the bias and in finite documents."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.topics.maps import draw_entries, entries
 from simulate.core import Task, stream
 from simulate.topics import fit_value_matrix, sample_topic_documents
 from theory.models import Masking, TopicMixture, TopicModel
 from theory.topics import BlockMatrix, finite_length_value_matrix, optimal_value_matrix
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
@@ -63,7 +57,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     draw_entries(axes, rows, "$W_{ij}$", (-0.02, 0.21))
 
 
@@ -76,7 +70,7 @@ EXPERIMENT = Experiment(
     },
     compute=compute,
     panels=[
-        Panel(title=name, curves={}, xlabel="input token $j$", ylabel="output token $i$")
+        Panel(title=name, xlabel="input token $j$", ylabel="output token $i$")
         for name in ("no bias", "decayed bias", "free bias", FINITE, DIRICHLET)
     ],
     draw=draw,

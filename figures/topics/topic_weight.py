@@ -1,17 +1,12 @@
 """The optimal weight of the own topic grows with the number of topics, up to ceilings and with a scaling limit."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from theory import topics
 from theory.models import Masking, TopicModel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 TAUS = (2, 3, 5, 10)
@@ -74,7 +69,7 @@ def limit(x: float) -> float:
     return topics.scaling_limit(MASKING, x)
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Places a legend, and marks the few points of the smallest T, between which there is no number of topics."""
     if rows["panel"].iloc[0] == NUMBER:
         axes.legend(loc="lower right", ncol=2)

@@ -1,23 +1,19 @@
 """Trained layers learn to attend to the own topic, under both losses and with both optimizers."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, level
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level
 from simulate.core import stream
 from simulate.topics import Training, train_single_layer
 from simulate.topics.layer import Loss
 from simulate.topics.settings import OptimizerName
 from theory.models import Masking, TopicModel
 from theory.topics import stage2_optimum
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 MODEL = TopicModel(n_topics=4, words_per_topic=2, topics_per_document=2)
 MASKING = Masking(selected=0.5, kept=0.3, randomized=0.1)
@@ -89,7 +85,7 @@ def of(n_steps: int | None = None) -> dict[str, Any]:
     return {"settings": settings, "panels": panels}
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the paths between the markers and a line at uniform attention, and say what the dotted lines are."""
     axes.axhline(UNIFORM, color="0.6", linewidth=0.6, zorder=0)
     for k, kind in enumerate(CLASSES.values()):

@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(title=f"{panel}: norms", curves=CURVES, ylabel="Frobenius norm", yscale="log")
         if kind == "norms"
-        else Panel(title=f"{panel}: loss", curves={}, ylabel="squared loss")
+        else Panel(title=f"{panel}: loss", ylabel="squared loss")
         for panel in (EXACT, SAMPLED)
         for kind in ("norms", "loss")
     ],

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.trees.all_numbers import counts_up_to, sizes
 from simulate.core import Estimate, Replicate, Task, stream
 from simulate.trees import (
@@ -19,10 +18,6 @@ from simulate.trees import (
 )
 from theory import trees
 from theory.models import NumberText
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 UP_TO, PLACES = "all numbers up to $N$", "random places below $10^{12}$"
 LENGTHS, WINDOWS = (1_000, 8_000, 64_000), 16
@@ -99,7 +94,7 @@ def compute(context: Context) -> list[Row]:
     return rows + [row("exact", d, panel=PLACES, theory=0.0) for d in (lengths[0], 2 * lengths[-1])]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the absolute distances from the limit instead of the shares themselves."""
     if axes.get_title() != UP_TO:
         return
@@ -116,8 +111,8 @@ EXPERIMENT = Experiment(
     title="Trees of the natural numbers: measured shares against exact densities",
     compute=compute,
     panels=(
-        Panel(title=UP_TO, curves={}, xlabel="$N$", ylabel="|measured - exact|", xscale="log", yscale="log"),
-        Panel(title=PLACES, curves={}, xlabel="numbers in a window", ylabel="measured/exact - 1", xscale="log"),
+        Panel(title=UP_TO, xlabel="$N$", ylabel="|measured - exact|", xscale="log", yscale="log"),
+        Panel(title=PLACES, xlabel="numbers in a window", ylabel="measured/exact - 1", xscale="log"),
     ),
     draw=draw,
     unjudged="all numbers up to N are counted, so that there is no error bar",

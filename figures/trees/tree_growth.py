@@ -33,8 +33,8 @@ EXPERIMENT = Experiment(
     title="What has no limit in the trees of the natural numbers",
     compute=compute,
     panels=(
-        Panel(title=CHILDREN, curves={}, ylabel="mean number - $\\ln \\ln N$", ylim=(0.1, 0.29)),
-        Panel(title=WORDS, curves={}, ylabel="share over leading order", ylim=(0.4, 2.6)),
+        Panel(title=CHILDREN, ylabel="mean number - $\\ln \\ln N$", ylim=(0.1, 0.29)),
+        Panel(title=WORDS, ylabel="share over leading order", ylim=(0.4, 2.6)),
     ),
     xlabel="$N$",
     xscale="log",

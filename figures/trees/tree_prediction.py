@@ -1,20 +1,15 @@
 """A hidden word of the text of numbers is predicted from its neighbors, or from the remainder of the number itself."""
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from figures.trees.all_numbers import counts_up_to
 from simulate.core import Task
 from simulate.trees import TreeText, prediction_loss, read_text
 from theory.models import NumberText
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 NUMBERS = {"draft": 10**4, "default": 10**7, "paper": 3 * 10**7}
 NEIGHBORS, ORACLE, RANKS = "words around the hidden one", "oracle: $n$ modulo $M$", "frequency against rank"
@@ -59,7 +54,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Join the markers of each curve by thin lines."""
     for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
         points = own[own["simulation"].notna()].sort_values("x")
@@ -70,9 +65,9 @@ EXPERIMENT = Experiment(
     title="Bits a word in the rooted-tree text of the natural numbers",
     compute=compute,
     panels=(
-        Panel(title=NEIGHBORS, curves={}, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
-        Panel(title=ORACLE, curves={}, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
-        Panel(title=RANKS, curves={}, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
+        Panel(title=NEIGHBORS, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
+        Panel(title=ORACLE, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
+        Panel(title=RANKS, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
     ),
     draw=draw,
     caption="The losses are those of predictors that count how often each word follows a context, on all numbers up to "

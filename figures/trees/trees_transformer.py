@@ -7,8 +7,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, level, numbered
-from figures.core.extras import missing_extra
+from figures.core import Curve, Experiment, level, missing_extra, numbered
 from simulate.core import stream
 from simulate.nets import train_encoder_on_sequences
 from simulate.nets.network import PACKAGES

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
+from theory.core import MaskedSSLError, checks
 from theory.core.atomic_write import atomic_write
-from theory.core.errors import MaskedSSLError
 
 Arrays = dict[str, NDArray[Any]]
 HEADER, DIGEST = "header", "digest"

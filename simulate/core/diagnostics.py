@@ -13,11 +13,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaincc
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, checked, checks
 
 MAX_VALUE = 1e150  # squares of more overflow, and of less than its inverse vanish
 WINDOW = 6.0  # lags are summed up to this many autocorrelation times

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core.arguments import checked, checked_fields
-from theory.core.ranges import Count, NonNegative, Real
+from theory.core import Count, NonNegative, Real, checked, checked_fields
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ from simulate.core.backends import Task
 from simulate.core.estimate import Estimate
 from simulate.core.streams import Name, stream
 from simulate.core.sweep import sweep
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count
+from theory.core import Count, checked, checks
 
 TASK_BYTES = 600.0  # of a task with its key and its names, as measured
 Replicate = Callable[[Any, int, np.random.Generator], Any]  # (model, d, rng) -> float or array of floats

@@ -4,8 +4,7 @@ import hashlib
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
+from theory.core import checked, checks
 
 Name = str | bool | int | float
 

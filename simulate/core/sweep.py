@@ -10,9 +10,7 @@ import numpy as np
 from simulate.core.backends import Backend, Outcome, Task, run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import Value, named, stored
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.errors import MaskedSSLError
+from theory.core import MaskedSSLError, checked, checks
 
 
 class TaskError(MaskedSSLError, RuntimeError):

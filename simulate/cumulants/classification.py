@@ -8,9 +8,7 @@ import numpy as np
 from simulate.cumulants.network import ReluNetwork, train_network
 from simulate.cumulants.random_features import RIDGES, fit_random_features
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
+from theory.core import Array, AtLeast, Count, checked
 from theory.models import SpikedCumulant
 
 TEST_SAMPLES = 10_000  # test samples of each class, so that the accuracy of one run has an error below 0.0036

@@ -7,10 +7,7 @@ from simulate.core import DivergenceError
 from simulate.core.kernels import cached_njit
 from simulate.cumulants.classification import labeled_samples
 from simulate.cumulants.samples import draw_spike, require_memory
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, Positive
+from theory.core import Array, Count, NonNegative, Positive, checked
 from theory.models import SpikedCumulant
 
 TEST_SAMPLES = 5000  # of each class
@@ -23,7 +20,7 @@ def descended_accuracy(
     n: Count,
     rng: np.random.Generator,
     *,
-    width: int | None = None,
+    width: Count | None = None,
     rate: Positive = 2e-3,
     decay: NonNegative = 2e-3,
     n_epochs: Count = 200,
@@ -41,7 +38,7 @@ def descended_accuracy(
     DivergenceError where weights leave the range of floating-point numbers.
     """
     d = model.size
-    m = int(checks.dimension(5 * d if width is None else width, name="width"))
+    m = width or 5 * d
     require_memory("width", m, d)
     spike = draw_spike(model, rng)
     X, y = labeled_samples(model, spike, n, rng)

@@ -1,16 +1,14 @@
 """The likelihood ratio itself, averaged over all sign spikes of a small dimension, and its second moment."""
 
 from functools import reduce
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import logsumexp
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
+from theory.core import Array, Count, Several, checked
 from theory.models import SpikedCumulant
 
 MAX_DIMENSION = 16
@@ -19,7 +17,7 @@ CHUNK = 2**21  # numbers that are held at once for a block of data sets
 
 @checked
 def enumerated_norm(
-    model: SpikedCumulant, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator, *,
+    model: SpikedCumulant, n: Count, repeats: Several, rng: np.random.Generator, *,
     law: Literal["null", "spiked"] = "spiked",
 ) -> Estimate:  # fmt: skip
     """Measure ||L_n||^2 from `repeats` >= 2 data sets of `n` samples, each with L_n as a sum over all 2^d sign spikes.

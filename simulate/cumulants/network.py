@@ -1,6 +1,7 @@
 """A network of two layers with ReLU units, its gradient by hand, and its training by Adam."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,10 +9,7 @@ from scipy.special import expit
 
 from simulate.core import DivergenceError
 from simulate.core.optimizers import Adam, Numbers
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, AtLeast, Count, Matrix, Positive, Real, Vector, checked, checked_fields, checks
 
 MAX_STEPS = 10**8
 
@@ -24,20 +22,15 @@ class ReluNetwork:
     fit together.
     """
 
-    first_layer: Array = field(repr=False)
-    first_bias: Array = field(repr=False)
-    readout: Array = field(repr=False)
-    offset: float = field(repr=False)
+    first_layer: Matrix = field(repr=False)
+    first_bias: Vector = field(repr=False)
+    readout: Vector = field(repr=False)
+    offset: Real = field(repr=False)
 
     def __post_init__(self) -> None:
-        W = checks.finite_array("first_layer", self.first_layer, 2)
-        b, a = (checks.finite_array(name, getattr(self, name), 1) for name in ("first_bias", "readout"))
-        for name, one in (("first_bias", b), ("readout", a)):
-            if one.shape != (len(W),):
-                raise ValueError(f"{name} must have shape ({len(W)},) to fit first_layer, got {one.shape}")
-        values = {"first_layer": W, "first_bias": b, "readout": a, "offset": checks.real("offset", self.offset)}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        checked_fields(self)
+        for name in ("first_bias", "readout"):
+            checks.shaped(name, getattr(self, name), (len(self.first_layer),), " to fit first_layer")
 
     def __repr__(self) -> str:
         width, d = self.first_layer.shape
@@ -83,7 +76,7 @@ def train_network(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    n_steps: Count,
+    n_steps: Annotated[int, AtLeast(1, most=MAX_STEPS)],
     rng: np.random.Generator,
     rate: Positive = 2e-3,
     batch_size: Count = 256,
@@ -104,8 +97,6 @@ def train_network(
     d = network.first_layer.shape[1]
     rows = checked_rows(X, d)
     labels = checked_labels(y, len(rows)).astype(np.float32)
-    if n_steps > MAX_STEPS:
-        raise ValueError(f"n_steps must be at most {MAX_STEPS}, got {n_steps}")
     checks.fits_in_memory(f"a batch of {batch_size} samples", 2.0 * batch_size * (d + len(network.readout)))
     update, rows = Adam(rate), _with_ones(rows).astype(np.float32)
     theta = _packed(network).astype(np.float32)

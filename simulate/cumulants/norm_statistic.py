@@ -2,17 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Annotated
 
 import numpy as np
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spikes, require_memory, spiked_data_sets
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, Several, checked, checks
 from theory.models import SpikedCumulant
 
 CHUNK = 2**16  # numbers that are drawn at once for small data sets
@@ -51,9 +46,7 @@ class NormStatistics(Result):
 
 
 @checked
-def norm_statistics(
-    model: SpikedCumulant, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator
-) -> NormStatistics:
+def norm_statistics(model: SpikedCumulant, n: Count, repeats: Several, rng: np.random.Generator) -> NormStatistics:
     """Draw `repeats` >= 2 data sets of `n` samples under each hypothesis, and compute the T4 of each.
 
     T4 is `SpikedCumulant.norm_statistic` of the squared norms of the samples; each data set of H1 has a spike of its

@@ -7,10 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from simulate.cumulants.network import ReluNetwork, checked_labels, checked_rows
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, Positive, checked, checks
 
 RIDGES = tuple(10.0 ** np.arange(-4.0, 3.0))
 HELD_OUT = 0.2  # share of the samples that chooses the ridge
@@ -19,7 +16,7 @@ BLOCK = 4096  # rows whose features are held at once
 
 @checked
 def fit_random_features(
-    X: ArrayLike, y: ArrayLike, width: Count, rng: np.random.Generator, *, ridges: Sequence[float] = RIDGES
+    X: ArrayLike, y: ArrayLike, width: Count, rng: np.random.Generator, *, ridges: Sequence[Positive] = RIDGES
 ) -> ReluNetwork:
     """Fit the readout of a network with random first layer, W ~ N(0, 1/d) and b ~ N(0, 1), by ridge regression on y.
 
@@ -39,15 +36,14 @@ def fit_random_features(
         raise ValueError(f"X must have at least 5 rows, got {len(rows)}")
     if not ridges:
         raise ValueError(f"ridges must be a sequence of positive numbers, got {ridges}")
-    sizes = [checks.positive("ridges", ridge) for ridge in ridges]
     checks.fits_in_memory(f"the second moments of {width} features", 4.0 * width * width + 2.0 * BLOCK * width)
     drawn = ReluNetwork.random(width, rows.shape[1], rng)
     bias = rng.standard_normal(width)
     order = rng.permutation(len(rows))
     cut = max(1, round(HELD_OUT * len(rows)))
     held, kept = (_Moments.of(rows[part], labels[part], drawn.first_layer, bias) for part in np.split(order, [cut]))
-    errors = [held.error(*fitted) for fitted in kept.readouts(sizes)]
-    readout, offset = next(iter((held + kept).readouts([sizes[int(np.argmin(errors))]])))
+    errors = [held.error(*fitted) for fitted in kept.readouts(ridges)]
+    readout, offset = next(iter((held + kept).readouts([ridges[int(np.argmin(errors))]])))
     return ReluNetwork(drawn.first_layer, bias, readout, offset)
 
 

@@ -5,10 +5,7 @@ import os
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 from theory.models import SpikedCumulant
 
 LARGEST_BETA = 1e12  # of densities along the spike: the width 1e-6 is still far above rounding

@@ -1,7 +1,5 @@
 """Samples of the spiked Wishart model, and the likelihood ratio itself, averaged over all sign spikes."""
 
-from typing import Annotated
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
@@ -9,9 +7,7 @@ from scipy.special import logsumexp
 from simulate.core import Estimate
 from simulate.cumulants.likelihood_ratio import CHUNK, MAX_DIMENSION
 from simulate.cumulants.samples import require_memory, unit_vector
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
+from theory.core import Array, Count, Several, checked
 from theory.models import SpikedWishart
 
 
@@ -33,9 +29,7 @@ def sample_wishart(model: SpikedWishart, spike: ArrayLike, n: Count, rng: np.ran
 
 
 @checked
-def enumerated_wishart_norm(
-    model: SpikedWishart, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator
-) -> Estimate:
+def enumerated_wishart_norm(model: SpikedWishart, n: Count, repeats: Several, rng: np.random.Generator) -> Estimate:
     """Measures ||L_n||^2, the mean under H1 of L_n, from `repeats` data sets of `n` samples.
 
     L_n is the mean over all 2^d sign spikes of the product of the ratios of two Gaussian densities. The mean is finite

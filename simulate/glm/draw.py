@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 
 
 @dataclass(frozen=True, eq=False)

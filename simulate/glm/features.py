@@ -3,10 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked, checks
 from theory.models.glm import RandomFeatures
 
 BLOCK = 200  # samples whose features are made at once

@@ -10,11 +10,7 @@ from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
 from simulate.glm.own_loss import ConvexLoss, convex
 from simulate.glm.weighted_ridge import weighted_ridge
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.results import SolverResult
+from theory.core import Array, Count, FitError, Matrix, NonNegative, Positive, SolverResult, Vector, checked, checks
 
 FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
 AnyLoss = FitLoss | ConvexLoss
@@ -61,10 +57,10 @@ class Minimum(NamedTuple):
 
 @checked
 def fit(
-    X: ArrayLike,
-    y: ArrayLike,
+    X: Matrix,
+    y: Vector,
     loss: AnyLoss,
-    lam: float,
+    lam: Positive,
     *,
     bias: bool = False,
     sample_weights: ArrayLike | None = None,
@@ -85,22 +81,21 @@ def fit(
     >>> fit(X, y, "square", lam=1.0).weights.round(6).tolist()
     [[0.707107, 0.942809]]
     """
-    X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
     return _fitted(X, y, np.zeros(len(y), int), loss, lam, 0.0, bias, sample_weights, 1, argument)
 
 
 @checked
 def fit_coupled(
-    X: ArrayLike,
-    y: ArrayLike,
+    X: Matrix,
+    y: Vector,
     learners: NDArray[np.int64],
     loss: AnyLoss,
-    lam: float,
+    lam: Positive,
     *,
-    coupling: float = 0.0,
+    coupling: NonNegative = 0.0,
     bias: bool = True,
     sample_weights: ArrayLike | None = None,
-    n_learners: int = 2,
+    n_learners: Count = 2,
     argument: Argument = "margin",
 ) -> LinearFit:
     """Fit several linear learners at once: learner `learners[i]`, an index, sees sample i.
@@ -109,7 +104,6 @@ def fit_coupled(
     Cholesky factor L of the penalty's matrix, L L^T, the weights are W = L^-T U and the penalty |U|^2/2: one fit with a
     unit ridge, on inputs that carry column l of L^-1 for learner l. Raises what `fit` raises.
     """
-    X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
     return _fitted(X, y, learners, loss, lam, coupling, bias, sample_weights, n_learners, argument)
 
 
@@ -127,8 +121,7 @@ def _fitted(
 ) -> LinearFit:
     loss = _known(loss, argument)
     weights = _checked_samples(X, y, loss, argument, sample_weights)
-    lam, coupling = checks.positive("lam", lam), checks.non_negative("coupling", coupling)
-    S, p = int(checks.dimension(n_learners, name="n_learners")), X.shape[1]
+    S, p = n_learners, X.shape[1]
     if own.shape != y.shape or own.min() < 0 or own.max() >= S:
         raise ValueError(f"learners must be {len(y)} indices from 0 to n_learners - 1 = {S - 1}, got shape {own.shape}")
     checks.fits_in_memory("the fit of all learners", float(S) * (S + len(y) * (p + 1)))

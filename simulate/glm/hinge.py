@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulate.glm.weighted_ridge import kernel_of, ridge_multipliers
-from theory.core.arrays import Array
-from theory.core.errors import FitError
+from theory.core import Array, FitError
 
 MAX_STEPS = 100
 TOLERANCE = 1e-10  # tolerance of the products relative to the risk, since sum a = |u|^2 + the loss at the minimum

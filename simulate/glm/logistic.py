@@ -4,8 +4,7 @@ import numpy as np
 from scipy.special import expit
 
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
-from theory.core.arrays import Array
-from theory.core.errors import FitError
+from theory.core import Array, FitError
 
 MAX_STEPS = 200
 ROUNDING = 1e-13  # rounding of the risk, which the last steps lower by less

@@ -9,11 +9,7 @@ from scipy.special import entr, log_softmax
 
 from simulate.glm.fit import LinearFit, fit
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Positive, SolverResult, checked, checks
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from simulate.glm.draw import draw
 from simulate.glm.errors import both_positive, respond
@@ -18,11 +18,7 @@ from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
 from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import SolverResult
+from theory.core import Array, Count, Matrix, SolverResult, Vector, checked, checks
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
 
 # New samples, where no closed form is known: so many that their noise is below that of the training sample.
@@ -211,14 +207,14 @@ def _(model: TransferModel, d: int, rng: Generator) -> Measured:
 
 
 @checked
-def resampled(features: ArrayLike, targets: ArrayLike, n: Count, lam: float, rng: Generator) -> Measured:
+def resampled(features: Matrix, targets: Vector, n: Count, lam: float, rng: Generator) -> Measured:
     """Fit ridge regression (square loss) to n rows drawn with replacement from a user's data, and judges it on all.
 
     `features` are (rows, p), and `targets` (rows,) are real. The data are taken as the population, so that
     `test_error`, the mean squared residual of all rows, is what GaussianCovariateModel.from_data predicts; take n well
     below the number of rows. Raises ValueError for shapes that do not fit.
     """
-    v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
+    v, y = features, targets
     if len(v) != len(y):
         raise ValueError(f"targets must have one entry for each of {len(v)} rows of features, got {len(y)}")
     checks.fits_in_memory("the resampled rows", float(n) * v.shape[1])

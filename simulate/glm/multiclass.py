@@ -10,12 +10,7 @@ from scipy.special import log_softmax
 
 from simulate.glm.fit import Minimum, checked_inputs
 from simulate.glm.weighted_ridge import weighted_ridge
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 
 ClassLoss = Literal["square", "softmax"]
 TOLERANCE = 1e-5  # largest size of the gradient, relative to its terms

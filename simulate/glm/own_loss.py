@@ -14,9 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
-from theory.core import checks
-from theory.core.arrays import Array
-from theory.core.errors import FitError
+from theory.core import Array, FitError, checks
 
 MAX_MULTIPLIERS, MAX_STEPS = 40, 60  # updates of the multipliers, and Newton steps for each of them
 STIFFEST = 1e5  # of the springs between t and its copy: beyond it rounding of t moves the multipliers

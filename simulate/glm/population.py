@@ -7,10 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from simulate.glm.modes import embed
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, NonNegativeCount, Real, Share
+from theory.core import Array, checked, checked_fields, checks
+from theory.core.ranges import Count, NonNegative, NonNegativeCount, Positive, Real, Share, Vector
 from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,
@@ -37,10 +35,10 @@ class Group:
 
     share: Share
     covariance: Array = field(repr=False)
-    mean: Array = field(repr=False)
+    mean: Vector = field(repr=False)
     labels: LabelLaw = "sign"
     label: int = 1
-    teacher: Array | None = field(default=None, repr=False)
+    teacher: Vector | None = field(default=None, repr=False)
     offset: Real = 0.0
     unseen: NonNegative = 0.0
     noise: NonNegative = 0.0
@@ -49,20 +47,18 @@ class Group:
 
     def __post_init__(self) -> None:
         checked_fields(self)
-        mean = checks.finite_array("mean", self.mean, 1)
-        p = len(mean)
+        p = len(self.mean)
         covariance = checks.finite_array("covariance", self.covariance, 1 if self.covariance.ndim == 1 else 2)
         if covariance.shape not in ((p,), (p, p)):
             raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) to fit mean, got {covariance.shape}")
-        teacher = None if self.teacher is None else checks.finite_array("teacher", self.teacher, 1)
-        if teacher is not None and teacher.shape != (p,):
-            raise ValueError(f"teacher must have shape ({p},) to fit mean, got {teacher.shape}")
-        if teacher is None and self.labels in ("linear", "sign"):
+        if self.teacher is not None:
+            checks.shaped("teacher", self.teacher, (p,), " to fit mean")
+        elif self.labels in ("linear", "sign"):
             raise ValueError(f"labels={self.labels!r} need a teacher, got None")
         if self.label not in (-1, 1):
             raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")
         loss_weights = label_weights(self.loss_weights, self.labels)
-        set_checked(self, mean=mean, covariance=covariance, teacher=teacher, loss_weights=loss_weights)
+        set_checked(self, covariance=covariance, loss_weights=loss_weights)
 
     @checked
     def times_covariance(self, vectors: Array) -> Array:
@@ -79,33 +75,23 @@ class Population:
     """
 
     groups: tuple[Group, ...]
-    alpha: float
+    alpha: Positive
     loss: LossOrName
-    lam: float
+    lam: Positive
     bias: bool = False
-    coupling: float = 0.0
-    n_learners: int = 1
+    coupling: NonNegative = 0.0
+    n_learners: Count = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.groups, tuple | list) or not self.groups:
-            raise ValueError(f"groups must be a non-empty tuple of records Group, got {checks.shown(self.groups)}")
-        for i, group in enumerate(self.groups):
-            checks.record(f"groups[{i}]", group, Group)
+        checked_fields(self)
+        if not self.groups:
+            raise ValueError("groups must be a non-empty tuple of records Group, got ()")
+        for group in self.groups:
             if group.mean.shape != self.groups[0].mean.shape:
                 raise ValueError(f"groups must have inputs of one size, got means of shape {group.mean.shape} too")
-        n_learners = checks.count("n_learners", self.n_learners)
-        if max(group.learner for group in self.groups) >= n_learners:
-            raise ValueError(f"n_learners must exceed every learner of the groups, got {n_learners}")
-        set_checked(
-            self,
-            groups=tuple(self.groups),
-            alpha=checks.positive("alpha", self.alpha),
-            loss=checked_loss(self.loss),
-            lam=checks.positive("lam", self.lam),
-            bias=checks.flag("bias", self.bias),
-            coupling=checks.non_negative("coupling", self.coupling),
-            n_learners=n_learners,
-        )
+        if max(group.learner for group in self.groups) >= self.n_learners:
+            raise ValueError(f"n_learners must exceed every learner of the groups, got {self.n_learners}")
+        set_checked(self, loss=checked_loss(self.loss))
 
 
 @checked

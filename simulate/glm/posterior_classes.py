@@ -5,9 +5,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from simulate.glm.modes import apportion
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count, Positive
+from theory.core import Count, Positive, checked, checks
 
 TEST_SAMPLES = 2000  # new samples, shared out among the classes
 

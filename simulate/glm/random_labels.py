@@ -7,12 +7,8 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.glm.features import projection
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.models import Covariance
-from theory.models.glm import RandomFeatures
+from theory.core import Array, Count, checked, checks
+from theory.models import Covariance, RandomFeatures
 
 InputLaw = Literal["gaussian", "mixture", "rademacher", "features"]
 MEAN_NORM = 2.0  # |mu| of the two clusters: far enough apart that their union is no Gaussian

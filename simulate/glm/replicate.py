@@ -4,8 +4,7 @@ from numpy.random import Generator
 
 from simulate.glm.measure import AnyModel, measure
 from simulate.glm.random_labels import InputLaw
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 
 
 @checked

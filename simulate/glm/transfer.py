@@ -11,11 +11,7 @@ from scipy.special import erf, expit
 from simulate.glm.features import controlled_mean, sign_error
 from simulate.glm.fit import AnyLoss, LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, FitError, Positive, checked, checked_fields, checks
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
@@ -38,10 +34,7 @@ class Network:
         checked_fields(self)
         if self.first_layer.ndim != 2 or 0 in self.first_layer.shape:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
-        if self.readout.shape != (len(self.first_layer),):
-            raise ValueError(
-                f"readout must have shape ({len(self.first_layer)},) to fit first_layer, got {self.readout.shape}"
-            )
+        checks.shaped("readout", self.readout, (len(self.first_layer),), " to fit first_layer")
 
     def output(self, X: ArrayLike) -> Array:
         """Return f of the rows of X (n, N), (n,)."""

@@ -10,10 +10,7 @@ from simulate.nets.marginals import MarginalMismatch, marginal_mismatches
 from simulate.potts import Chains, pseudo_likelihood, sample, site_independent
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegativeCount
-from theory.core.results import SolverResult
+from theory.core import Count, NonNegativeCount, SolverResult, checked
 from theory.models import Potts
 
 MAX_ORDER = 3
@@ -74,7 +71,7 @@ def clone(
     *,
     seed: NonNegativeCount,
     triplets: Literal["full", "factored"] = "full",
-    n_samples: int | None = None,
+    n_samples: Count | None = None,
     l2: float | None = None,
     field_l2: float | None = None,
     weights: Any = None,
@@ -123,8 +120,8 @@ def clone(
         "check": check,
     }
     model, kind, fitted, residual = _fitted(states, data.n_colors, order, triplets, options)
-    count = data.n_samples if n_samples is None else checks.count("n_samples", n_samples)
     betas: Any = "auto" if tempering else None
+    count = n_samples or data.n_samples
     chains = sample(model, count, seed=seed, n_chains=n_chains, betas=betas, max_sweeps=max_sweeps, check=check)
     found = compared(data, chains, order=order, kind=kind, model=model, seed=seed)
     if fitted:

@@ -6,7 +6,7 @@ JAX, Equinox and Optax come with the extra `nets`, and are imported when a train
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,9 @@ from simulate.nets.encoder_run import CHUNK, Problem, Run, logits_of
 from simulate.nets.network import require_packages
 from simulate.nets.orders import require_orders
 from simulate.nets.population import MaskedContexts, require_fit, sampled_contexts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Count, NonNegative, NonNegativeCount, Positive
-from theory.core.results import Result
+from theory.core import Array, Count, DataFrame, NonNegative, NonNegativeCount, Positive, Result, checked, checks, table
 from theory.models import VanillaEncoder
 from theory.models.potts.batches import checked_samples
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_STEPS = 10**7
 Precision = Literal["float32", "float64"]
@@ -62,7 +54,7 @@ class EncoderTraining(Result):
         require_packages()
         return logits_of(self.settings, self.weights, colors, hidden)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each measurement; needs pandas."""
         shares = {} if self.orders is None else {f"order_{k}": share for k, share in enumerate(self.orders.T)}
         return table(step=self.steps, loss=self.losses, **self.other_losses, **shares)

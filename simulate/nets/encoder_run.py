@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core import stream
+from simulate.core import DivergenceError, stream
 from simulate.core.checkpoint import Checkpoint, digest_of
-from simulate.core.divergence import DivergenceError
 from simulate.core.training import carry_out
 from simulate.nets.encoder_steps import compiled
 from simulate.nets.network import build

@@ -8,10 +8,7 @@ from scipy.optimize import brentq
 
 from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive, Real
-from theory.core.results import SolverResult
+from theory.core import Array, Count, Positive, Real, SolverResult, checked
 from theory.models import FactoredStack
 
 TOLERANCE = 1e-9  # relative, of the integrator

@@ -1,18 +1,12 @@
 """What is measured along the training of a stack, and the law of norms in the form that holds for finite steps."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import Result
+from theory.core import Array, DataFrame, Result, table
 from theory.models import FactoredStack
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +47,7 @@ class StackTraining(Result):
         """The same of the value matrices, |V_l(t)|^2 - |V_l(0)|^2 without the squares of the steps, (T, N)."""
         return np.asarray(self.value_norms - self.value_norms[0] - self.value_steps)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each measurement, layers counted from 1; needs pandas."""
         columns = {"step": self.steps, "loss": self.losses}
         for name in ("attention_norms", "value_norms", "displacements"):

@@ -3,22 +3,14 @@
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Count, NonNegativeCount
-from theory.core.results import Result
+from theory.core import Array, Count, DataFrame, NonNegativeCount, Positive, Result, checked, checks, table
 from theory.models.potts.batches import States, checked_samples, normalized_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_SUBSETS = 2000  # of sites of one order; where there are more, so many are chosen at random
 ORDERS = (1, 2, 3)
@@ -47,7 +39,7 @@ class MarginalReport(Result):
 
     mismatches: tuple[MarginalMismatch, ...]
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with one row for each order; needs pandas."""
         names = ("order", "mean", "largest", "noise", "n_subsets")
         return table(**{name: [getattr(each, name) for each in self.mismatches] for name in names})
@@ -60,7 +52,7 @@ def marginal_mismatches(
     n_colors: Count,
     *,
     weights: Any = None,
-    effective_size: float | None = None,
+    effective_size: Positive | None = None,
     max_subsets: Count = MOST_SUBSETS,
     seed: NonNegativeCount = 0,
 ) -> MarginalReport:
@@ -81,9 +73,8 @@ def marginal_mismatches(
     own = checked_samples("states", states, n_colors)
     other = checked_samples("others", others, n_colors, own.shape[1])
     w = normalized_weights(weights, len(own))
-    size = float(len(other)) if effective_size is None else checks.positive("effective_size", effective_size)
     checks.fits_in_memory(f"marginals of three sites and {n_colors} colors", 4 * float(n_colors) ** 3)
-    inverse = float(np.sum(w**2)) + 1 / size
+    inverse = float(np.sum(w**2)) + 1 / (effective_size or len(other))
     rng = stream(seed, "marginals")
     orders = [order for order in ORDERS if order <= own.shape[1]]
     own_columns, other_columns = _columns(own), _columns(other)

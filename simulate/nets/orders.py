@@ -3,9 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, checked
 from theory.models import FactoredStack
 from theory.models.potts.one_hot_contrasts import helmert
 

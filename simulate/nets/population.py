@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, Matrix, Vector, checked, checked_fields, checks
 from theory.models import FactoredStack, Potts, VanillaEncoder
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
@@ -31,12 +28,12 @@ class MaskedContexts:
 
     states: Any = field(repr=False)
     sites: Any = field(repr=False)
-    weights: Any = field(repr=False)
-    targets: Any = field(repr=False)
+    weights: Vector = field(repr=False)
+    targets: Matrix = field(repr=False)
 
     def __post_init__(self) -> None:
-        targets = checks.finite_array("targets", self.targets, 2)
-        weights = checks.finite_array("weights", self.weights, 1)
+        checked_fields(self)
+        targets, weights = self.targets, self.weights
         states = np.array(checked_samples("states", self.states, np.iinfo(np.int64).max))
         if states.max() >= targets.shape[1]:
             raise ValueError(
@@ -57,7 +54,7 @@ class MaskedContexts:
                 raise ValueError(f"{name} must be >= 0, got {values.min()}")
         states.setflags(write=False)
         sites.setflags(write=False)
-        set_checked(self, states=states, sites=sites, weights=weights, targets=targets)
+        set_checked(self, states=states, sites=sites)
 
     def __repr__(self) -> str:
         return f"MaskedContexts({len(self.states)} contexts, n_sites={self.n_sites}, n_colors={self.n_colors})"

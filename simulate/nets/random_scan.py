@@ -1,6 +1,6 @@
 """Samples from a layered network: its conditional distributions, applied to sites in random order."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,7 @@ from simulate.potts.recording import Watch
 from simulate.potts.run import Run
 from simulate.potts.sampling import chains_of, plan_of
 from simulate.potts.starts import ordered_and_random
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, NonNegativeCount
+from theory.core import Array, Count, NonNegativeCount, Several, checked, checks
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 from theory.models.potts.base import one_hot
 
@@ -80,9 +77,9 @@ def clone_of_stack(
     states: Any,
     *,
     seed: NonNegativeCount,
-    n_samples: int | None = None,
+    n_samples: Count | None = None,
     weights: Any = None,
-    n_chains: Annotated[int, AtLeast(2)] = 16,
+    n_chains: Several = 16,
     max_sweeps: Count = 20_000,
     check: bool = True,
 ) -> Clone:
@@ -107,7 +104,7 @@ def clone_of_stack(
         raise ValueError(f"states must have {stack.n_sites} sites, as the stack, got {data.n_sites}")
     if data.n_sites < 2:
         raise ValueError("states must have at least 2 sites, got 1")
-    count = data.n_samples if n_samples is None else checks.count("n_samples", n_samples)
+    count = n_samples or data.n_samples
     checks.fits_in_memory(f"{count} samples of {data.n_sites} sites", count * data.n_sites / 4)
     checks.fits_in_memory(f"{n_chains} chains", 4.0 * n_chains * data.n_sites * stack.n_colors)
     rng = stream(seed, "stack")

@@ -1,17 +1,13 @@
 """The first thing that one layer of factored attention sees in samples: the top pair of their rearranged covariance."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast
-from theory.core.results import Result
+from theory.core import Array, Result, Several, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
 
@@ -44,9 +40,8 @@ class SpectralEstimate(Result):
 
         ValueError for another shape, and for couplings that are all zero.
         """
-        J = checks.finite_array("site_couplings", site_couplings, 2)
-        if J.shape != self.attention.shape:
-            raise ValueError(f"site_couplings must have shape {self.attention.shape}, got {J.shape}")
+        given = checks.finite_array("site_couplings", site_couplings, 2)
+        J = checks.shaped("site_couplings", given, self.attention.shape)
         return _squared_cosine("site_couplings", self.attention, J - np.diag(np.diag(J)))
 
     def values_overlap(self, color_couplings: Any) -> float:
@@ -54,16 +49,15 @@ class SpectralEstimate(Result):
 
         ValueError for another shape, and for couplings that are then all zero.
         """
-        U = checks.finite_array("color_couplings", color_couplings, 2)
-        if U.shape != self.values.shape:
-            raise ValueError(f"color_couplings must have shape {self.values.shape}, got {U.shape}")
+        given = checks.finite_array("color_couplings", color_couplings, 2)
+        U = checks.shaped("color_couplings", given, self.values.shape)
         flat = np.eye(len(U)) - 1 / len(U)
         return _squared_cosine("color_couplings", self.values, flat @ U @ flat)
 
 
 @checked
 def spectral_estimate(
-    states: NDArray[np.integer[Any]], n_colors: Annotated[int, AtLeast(2)], *, whitened: bool = False
+    states: NDArray[np.integer[Any]], n_colors: Several, *, whitened: bool = False
 ) -> SpectralEstimate:
     """Compute the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
 

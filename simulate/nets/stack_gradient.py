@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.stack_kernel import masked_pass
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
 
@@ -91,8 +87,7 @@ class Weights(NamedTuple):
     @checked
     def like(self, flat: Array) -> "Weights":
         """Cut a vector such as `flat` into arrays with the shapes of these."""
-        if flat.shape != (count := sum(each.size for each in self.arrays),):
-            raise ValueError(f"flat must have shape ({count},), got {flat.shape}")
+        checks.shaped("flat", flat, (sum(each.size for each in self.arrays),))
         cuts = np.cumsum([each.size for each in self.arrays])[:-1]
         parts = [part.reshape(each.shape) for part, each in zip(np.split(flat, cuts), self.arrays, strict=True)]
         return Weights(parts[0], parts[1], parts[2] if len(parts) > 2 else None, self.skip)

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Matrix, NonNegativeCount, Vector
+from theory.core import Array, Matrix, NonNegativeCount, Vector, checked
 
 
 @checked

@@ -13,9 +13,7 @@ from simulate.nets.history import StackTraining
 from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.run import PopulationData, Run, SequenceData
 from simulate.nets.stack_gradient import Weights
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count, NonNegative, Positive
+from theory.core import Count, NonNegative, Positive, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import checked_samples
 

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.perceptron.discrete_kernels import count_after_each, find_solutions, walsh_power
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models import DiscretePerceptron
 
 LOG2_MAX_CONFIGURATIONS = 36  # so many take about half a minute

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +14,17 @@ from simulate.perceptron.discrete_enumeration import (
     require_enumerable,
 )
 from simulate.perceptron.discrete_kernels import count_after_each
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegativeCount
+from theory.core import Array, AtLeast, Count, NonNegativeCount, checked, checks
 from theory.models import DiscretePerceptron
 
 INSTANCES_PER_REPLICATE = 15  # of which a replicate is the median
+Instances = Annotated[int, AtLeast(1, most=100_000)]
 PATTERNS_AT_ONCE = 16  # patterns are drawn that many at a time until no solution is left
 
 
 @checked
 def solution_entropy(
-    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES_PER_REPLICATE
+    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Instances = INSTANCES_PER_REPLICATE
 ) -> float:
     """Measure the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
 
@@ -39,14 +37,14 @@ def solution_entropy(
     0.289
     """
     N, P = _sizes(model, d)
-    counts = _counts_of(model, N, P, rng, _bounded(instances))
+    counts = _counts_of(model, N, P, rng, instances)
     return _median([log_count(int(one[-1])) for one in counts]) / N
 
 
 @checked
 def entropy_profile(
     levels: Sequence[float], counts: Sequence[NonNegativeCount], d: Count, rng: np.random.Generator, *,
-    margin: float = 0.0, instances: Count = INSTANCES_PER_REPLICATE,
+    margin: float = 0.0, instances: Instances = INSTANCES_PER_REPLICATE,
 ) -> Array:  # fmt: skip
     """Measure `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
 
@@ -61,13 +59,13 @@ def entropy_profile(
     require_enumerable("d", problem.n_levels, d)
     most = max(1, *counts)
     checks.fits_in_memory(f"{most} patterns", float(most) * d)
-    found = np.array([one[list(counts)] for one in _counts_of(problem, d, most, rng, _bounded(instances))])
+    found = np.array([one[list(counts)] for one in _counts_of(problem, d, most, rng, instances)])
     return np.array([_median([log_count(one) for one in column]) / d for column in found.T.tolist()])
 
 
 @checked
 def zero_entropy_capacity(
-    levels: Sequence[float], d: Count, rng: np.random.Generator, *, margin: float = 0.0, instances: Count = 1
+    levels: Sequence[float], d: Count, rng: np.random.Generator, *, margin: float = 0.0, instances: Instances = 1
 ) -> float:
     """Measure how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
 
@@ -82,13 +80,13 @@ def zero_entropy_capacity(
     require_enumerable("d", problem.n_levels, d)
     if problem.margin < 0 and 0 in problem.levels:
         raise ValueError(f"margin must not be negative where 0 is one of the levels, got {margin:g}")
-    stored = [_stored(problem, d, rng) for _ in range(_bounded(instances))]
+    stored = [_stored(problem, d, rng) for _ in range(instances)]
     return float(np.mean(stored)) / d
 
 
 @checked
 def pair_entropies(
-    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES_PER_REPLICATE
+    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Instances = INSTANCES_PER_REPLICATE
 ) -> Array:
     """Measure the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
 
@@ -106,7 +104,7 @@ def pair_entropies(
         raise ValueError(f"model must have two levels for the distances of pairs, got {model.n_levels}")
     found = np.array([
         enumerate_solutions(model, rng.standard_normal((P, N))).pair_counts()
-        for _ in range(_bounded(instances))
+        for _ in range(instances)
     ])  # fmt: skip
     logs = np.array([_median([log_count(one) for one in column]) for column in found.T.tolist()])
     share = np.arange(N + 1) / N
@@ -116,7 +114,7 @@ def pair_entropies(
 
 
 @checked
-def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Count = 2) -> Estimate:
+def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Annotated[int, AtLeast(1, most=10)] = 2) -> Estimate:
     """Extrapolate independent estimates at several sizes N to N -> infinity by a polynomial of degree `order` in 1/N.
 
     `estimates` maps sizes to `Estimate`s. The polynomial is that of least weighted squares, and the error of the limit
@@ -126,8 +124,6 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Count = 2) -> Esti
     >>> print(extrapolate_sizes({10: Estimate(1.2, 0.01, 50), 20: Estimate(1.1, 0.01, 50)}, order=1))
     1.000(22)
     """
-    if order > 10:
-        raise ValueError(f"order must be at most 10, got {order}")
     if len(estimates) <= order:
         raise ValueError(f"estimates must be of at least {order + 1} sizes for order {order}, got {len(estimates)}")
     sizes, given = [], []
@@ -182,12 +178,6 @@ def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
         )
     checks.fits_in_memory(f"{P} patterns", float(P) * N)
     return N, P
-
-
-def _bounded(instances: int) -> int:
-    if instances > 100_000:
-        raise ValueError(f"instances must be at most 100000, got {instances}")
-    return instances
 
 
 def _median(values: list[float]) -> float:

@@ -8,10 +8,7 @@ from scipy.special import erfcx, log_ndtr
 
 from simulate.core.optimizers import adam_direction
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Positive, Within
-from theory.core.results import SolverResult
+from theory.core import Array, Count, Positive, Several, SolverResult, Within, checked
 
 START_DEVIATION = 0.1  # standard deviation of theta
 EPOCHS_BETWEEN_TESTS = 10  # epochs between tests of the signs
@@ -37,7 +34,7 @@ class StochasticDescent(SolverResult):
 
 @checked
 def descend_stochastic_weights(
-    alpha: Positive, n_weights: Annotated[int, AtLeast(2)], rng: np.random.Generator, *,
+    alpha: Positive, n_weights: Several, rng: np.random.Generator, *,
     learning_rate: LearningRate = 0.02, max_epochs: Count = 3000,
 ) -> StochasticDescent:  # fmt: skip
     """Train N = `n_weights` means on round(alpha N) patterns of random signs, until their signs solve the problem.

@@ -10,11 +10,7 @@ import numpy as np
 from simulate.core.diagnostics import diagnose
 from simulate.core.mixing import MixingError
 from simulate.perceptron.stochastic_kernel import LOG_PHI, run
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, NonNegativeCount, Within
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, NonNegativeCount, Several, SolverResult, Within, checked, checks
 from theory.models import StochasticPerceptron
 
 SWEEPS_BETWEEN_RECORDS = 5  # sweeps between records
@@ -52,10 +48,10 @@ class StochasticWeightSample(SolverResult):
 @checked
 def sample_stochastic_weights(
     model: StochasticPerceptron,
-    n_weights: Annotated[int, AtLeast(2)],
+    n_weights: Several,
     rng: np.random.Generator,
     *,
-    n_chains: Annotated[int, AtLeast(2)] = 2,
+    n_chains: Several = 2,
     n_sweeps: Annotated[int, AtLeast(8 * SWEEPS_BETWEEN_RECORDS)] = 1000,
     r_hat_limit: Annotated[float, Within(1.0)] = 1.05,
     max_doublings: NonNegativeCount = 4,

@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Within
+from theory.core import Array, Count, Matrix, Within, checked, checked_fields, checks
+from theory.models.covariance import set_checked
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States, blocks, checked_samples
 
@@ -27,22 +25,20 @@ class AttentionLayer:
     not count there; it is kept at zero.
     """
 
-    attention: Any = field(repr=False)
-    values: Any = field(repr=False)
+    attention: Matrix = field(repr=False)
+    values: Matrix = field(repr=False)
     fields: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        A, V = checks.finite_array("attention", self.attention, 2), checks.finite_array("values", self.values, 2)
+        checked_fields(self)
+        A, V = self.attention, self.values
         if A.shape[0] != A.shape[1] or np.any(np.diag(A)):
             raise ValueError(f"attention must be square with a zero diagonal, got shape {A.shape}")
         if V.shape[0] != V.shape[1]:
             raise ValueError(f"values must be square, got shape {V.shape}")
         shape = len(A), len(V)
         h = checks.finite_array("fields", np.zeros(shape) if self.fields is None else self.fields, 2)
-        if h.shape != shape:
-            raise ValueError(f"fields must have shape {shape} (sites, colors) as attention and values, got {h.shape}")
-        for name, value in (("attention", A), ("values", V), ("fields", h)):
-            object.__setattr__(self, name, value)
+        set_checked(self, fields=checks.shaped("fields", h, shape, " (sites, colors) as attention and values"))
 
     @classmethod
     @checked

@@ -2,21 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.diagnostics import Diagnosis
 from simulate.core.mixing import moving
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import SolverResult
-
-if TYPE_CHECKING:
-    import pandas as pd
+from theory.core import Array, DataFrame, SolverResult, checked, checks, table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +58,7 @@ class Chains(SolverResult):
         """The split R-hat of the observable in which the chains differ most."""
         return max(each.r_hat for each in moving(self.diagnoses).values())
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table with one row for each observable: mean, standard error, and what they rest on."""
         names = ("mean", "stderr", "autocorrelation_time", "effective_sample_size", "r_hat", "reason")
         columns = {name: [getattr(each, name) for each in self.diagnoses.values()] for name in names}

@@ -1,17 +1,13 @@
 """Fits masked ridge regression to contrasts of Potts data, every site from the others by one factorization."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, NonNegative
-from theory.core.results import Result
+from theory.core import Array, Count, NonNegative, Result, Several, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 
@@ -66,7 +62,7 @@ class ContrastFit(Result):
 
 
 @checked
-def fit_contrasts(states: Any, n_colors: Annotated[int, AtLeast(2)], lam: NonNegative, mean: Any = None) -> ContrastFit:
+def fit_contrasts(states: Any, n_colors: Several, lam: NonNegative, mean: Any = None) -> ContrastFit:
     """Fit masked ridge regression to the contrasts of sequences `states` (n, L), all masked sites at once.
 
     `mean` (L (C-1),) is subtracted from the contrasts; None takes the mean of the data. With R = (X'X/n + lam)^-1 and
@@ -79,8 +75,7 @@ def fit_contrasts(states: Any, n_colors: Annotated[int, AtLeast(2)], lam: NonNeg
         raise ValueError(f"states must have at least 2 sites, got shape {colors.shape}")
     x = contrasts(colors, n_colors)
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
-    if center.shape != (x.shape[1],):
-        raise ValueError(f"mean must have shape ({x.shape[1]},), sites (n_colors - 1), got {center.shape}")
+    checks.shaped("mean", center, x.shape[1:], ", sites (n_colors - 1)")
     return _fit(x - center, np.asarray(center), n_colors, lam)
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.kernels.samplers import DenseChains, GroupChains, LatticeChains, ProductChains
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import DensePottsModel, ManyBodyPottsModel, Potts, PottsModel, SquareLatticePotts
 
 Method = Literal["heat_bath", "metropolis", "colored"]

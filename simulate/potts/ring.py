@@ -5,10 +5,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, NonNegative
+from theory.core import Array, AtLeast, Count, NonNegative, checked, checks
 from theory.models.potts.factored import symmetric
 
 MAX_LOG_WEIGHT = 1e300  # largest size of a logarithm of weights

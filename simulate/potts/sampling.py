@@ -19,10 +19,7 @@ from simulate.potts.recording import Watch
 from simulate.potts.run import Plan, Run
 from simulate.potts.starts import States, separated_starts
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, NonNegativeCount, checked, checks
 from theory.models import Potts
 
 Path = str | os.PathLike[str]
@@ -40,9 +37,9 @@ def sample(
     *,
     seed: int,
     method: Literal["auto", "heat_bath", "metropolis", "colored"] = "auto",
-    n_chains: int | None = None,
-    burn_in: int | None = None,
-    thin: int | None = None,
+    n_chains: Count | None = None,
+    burn_in: NonNegativeCount | None = None,
+    thin: Count | None = None,
     betas: Array | Literal["auto"] | None = None,
     start: NDArray[np.integer[Any]] | None = None,
     n_threads: int = 1,
@@ -105,7 +102,7 @@ def sample(
         return _only_state(model, n_samples)
     rng, moves = stream(seed, "sample"), "heat_bath" if method == "auto" else method
     ladder = _ladder(model, betas, seed, moves, n_threads)
-    chains = _number_of_chains(n_chains, n_samples, ladder)
+    chains = n_chains or _number_of_chains(n_samples, ladder)
     plan = plan_of(-(-n_samples // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng, seed)
     reason = (
@@ -139,21 +136,14 @@ def _ladder(
     return checked_ladder(betas, model.beta)
 
 
-def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None) -> int:
+def _number_of_chains(n_samples: int, ladder: Array | None) -> int:
     """Choose enough chains for R-hat, and so few that burning them in costs no more than the samples."""
-    if n_chains is not None:
-        return checks.count("n_chains", n_chains)
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
 
 
 def plan_of(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int) -> Plan:
-    """Return the checked numbers of sweeps and samples that were asked for."""
-    plan = Plan(
-        n_each=n_each,
-        burn_in=None if burn_in is None else checks.count("burn_in", burn_in, least=0),
-        thin=None if thin is None else checks.count("thin", thin),
-        max_sweeps=max_sweeps,
-    )
+    """Return the numbers of sweeps and samples that were asked for; ValueError where they do not fit together."""
+    plan = Plan(n_each, burn_in, thin, max_sweeps)
     if plan.max_sweeps < plan.least_sweeps:
         raise ValueError(
             f"max_sweeps must be at least {plan.least_sweeps}, burn_in and the first round after it, "

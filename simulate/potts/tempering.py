@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,7 @@ from scipy.special import erfcinv
 
 from simulate.core import stream
 from simulate.potts.dynamics import Method, make_dynamics
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, Count, SolverResult, checked, checks
 from theory.models import Potts
 
 MIN_SWAP_RATE, MAX_SWAP_RATE = 0.2, 0.9  # below, replicas hardly pass; above, temperatures are wasted
@@ -167,7 +163,7 @@ def temper_ladder(
     hottest: float = 0.0,
     seed: int = 0,
     n_chains: int = 16,
-    n_sweeps: Count = 300,
+    n_sweeps: Annotated[int, AtLeast(1, most=MAX_TRIAL_SWEEPS)] = 300,
     rounds: Count = 6,
     method: Method = "heat_bath",
     n_threads: int = 1,
@@ -181,8 +177,6 @@ def temper_ladder(
     Raises ValueError for bad arguments, and where more than 100 temperatures would be needed.
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
-    if n_sweeps > MAX_TRIAL_SWEEPS:
-        raise ValueError(f"n_sweeps must be at most {MAX_TRIAL_SWEEPS}, got {n_sweeps}")
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
     for trial in range(1, rounds + 1):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)

@@ -12,11 +12,7 @@ from simulate.core.optimizers import SGD, Adam
 from simulate.core.training import recorded_steps
 from simulate.potts.attention import AttentionLayer, back_propagated
 from simulate.potts.inference.factored_kernel import FactoredObjective
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
-from theory.core.results import Result
+from theory.core import Array, Count, Positive, Result, checked, checks
 from theory.models.potts.batches import States, checked_samples
 
 Gradients = tuple[Array, ...]

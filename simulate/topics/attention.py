@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulate.topics.layer import Layer
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, Result, checked, checks
 from theory.models.topics import TopicModel
 
 MIN_LOGIT = -600.0  # a logit so far below the largest still has an exponential above zero
@@ -68,9 +65,7 @@ def topic_gap(model: TopicModel, value: ArrayLike) -> float:
     predicts it. It is nan for a single topic.
     """
     W = checks.finite_array("value", value, 2)
-    if W.shape != (model.n_tokens, model.n_tokens):
-        raise ValueError(f"value must have shape ({model.n_tokens}, {model.n_tokens}) (tokens), got {W.shape}")
-    return gap_of(model, W)
+    return gap_of(model, checks.shaped("value", W, (model.n_tokens, model.n_tokens), " (tokens)"))
 
 
 def gap_of(model: TopicModel, value: Array) -> float:

@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.topics.contrast import Flags, TopicContrast, checked_membership, topic_contrast
 from simulate.topics.counts import occurrences, word_counts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, Within, checked, checks
 
 SUM_TOLERANCE = 1e-5
 Reference = Annotated[float, Within(1e-100, 1e100)]

@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.core import Estimate
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, OpenShare, Real
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Count, Matrix, OpenShare, Real, Result, checked, checks
 
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
@@ -69,8 +65,7 @@ def topic_membership(
     phi = np.array(checks.finite_array("topic_words", topic_words, 2))
     n_words = phi.shape[1]
     allowed = np.ones(n_words, dtype=bool) if excluded is None else ~checks.bool_array("excluded", excluded)
-    if allowed.shape != (n_words,):
-        raise ValueError(f"excluded must have shape ({n_words},) as topic_words has words, got {allowed.shape}")
+    checks.shaped("excluded", allowed, (n_words,), " as topic_words has words")
     most = min(int(n_words * threshold + 1e-9) + 1, int(allowed.sum()))
     phi[:, ~allowed] = -np.inf
     membership = np.zeros(phi.shape, dtype=bool)
@@ -98,7 +93,7 @@ def topic_contrast(
     rng: np.random.Generator,
     *,
     weights: ArrayLike | None = None,
-    permutations: Annotated[int, AtLeast(2)] = 200,
+    permutations: Annotated[int, AtLeast(2, most=MAX_PERMUTATIONS)] = 200,
 ) -> TopicContrast:
     """Measure the contrast of `values` (words, words), such as a value matrix, over pairs of distinct kept words.
 
@@ -118,14 +113,12 @@ def topic_contrast(
         np.fill_diagonal(array, 0.0)
     kept = member[:, words].astype(np.int64)
     together = kept.T @ kept > 0
-    if permutations > MAX_PERMUTATIONS:
-        raise ValueError(f"permutations must be an integer of at most {MAX_PERMUTATIONS}, got {permutations}")
     return _contrast(sums, times, together, rng, permutations)
 
 
 @checked
 def embedding_contrast(
-    embedding: ArrayLike,
+    embedding: Matrix,
     membership: Flags,
     rng: np.random.Generator,
     *,
@@ -136,17 +129,23 @@ def embedding_contrast(
 
     The other arguments and the errors are those of `topic_contrast`. A row of zeros has cosine 0 with every other.
     """
-    vectors, member = checks.finite_array("embedding", embedding, 2), checked_membership(membership)
-    if len(vectors) != member.shape[1]:
-        raise ValueError(f"embedding must have a row for each of {member.shape[1]} words, got {len(vectors)}")
-    if abs(vectors).max() > math.sqrt(MAX_ENTRY):
-        raise ValueError(f"embedding must lie within +-{math.sqrt(MAX_ENTRY):g}, got {abs(vectors).max():g}")
+    member = checked_membership(membership)
     words = np.flatnonzero(member.any(axis=0))
-    rows = vectors[words]
+    products = products_of_rows(embedding, words, member.shape[1], measure)
+    return topic_contrast(products, member[:, words], rng, permutations=permutations)
+
+
+def products_of_rows(embedding: Array, words: NDArray[np.intp], n_words: int, measure: Measure) -> Array:
+    """Return the cosines or dot products of the rows of these words; ValueError for other rows than one a word."""
+    if len(embedding) != n_words:
+        raise ValueError(f"embedding must have a row for each of {n_words} words, got {len(embedding)}")
+    if abs(embedding).max() > math.sqrt(MAX_ENTRY):
+        raise ValueError(f"embedding must lie within +-{math.sqrt(MAX_ENTRY):g}, got {abs(embedding).max():g}")
+    rows = embedding[words]
     if measure == "cosine":
         length = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(length > 0, length, 1.0)
-    return topic_contrast(rows @ rows.T, member[:, words], rng, permutations=permutations)
+    return np.asarray(rows @ rows.T)
 
 
 @checked

@@ -1,16 +1,17 @@
 """Draws documents of disjoint topics."""
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.counts import MAX_COUNT, TopicDocuments
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count
+from theory.core import Count, Within, checked, checks
 from theory.models.topics import TopicModel
 
 MAX_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory
-CONCENTRATIONS = (1e-100, 1e100)  # outside of these limits sums of the draws overflow or vanish
+# Outside of these limits sums of the draws overflow or vanish.
+Concentration = Annotated[float, Within(1e-100, 1e100, closed=(True, True))]
 
 
 @checked
@@ -20,7 +21,7 @@ def sample_topic_documents(
     rng: np.random.Generator,
     *,
     length: int | tuple[int, int] = 100,
-    concentration: float | None = None,
+    concentration: Concentration | None = None,
 ) -> TopicDocuments:
     """Draw independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet shares.
 
@@ -80,8 +81,7 @@ def _proportions(
     model: TopicModel, n: int, rng: np.random.Generator, concentration: float | None
 ) -> NDArray[np.float64]:
     if concentration is not None:
-        a = checks.between("concentration", concentration, *CONCENTRATIONS, closed=(True, True))
-        return rng.dirichlet(np.full(model.n_topics, a), size=n)
+        return rng.dirichlet(np.full(model.n_topics, concentration), size=n)
     tau = model.topics_per_document
     chosen = rng.random((n, model.n_topics)).argsort(axis=1)[:, :tau]
     proportions = np.zeros((n, model.n_topics))

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count, Positive
+from theory.core import Count, Positive, checked, checks
 
 Tensor: TypeAlias = NDArray[np.floating[Any]]  # of the precision of the weights
 EPSILON = 1e-12  # that LayerNorm adds to a variance

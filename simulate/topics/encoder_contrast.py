@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import Estimate
-from simulate.topics.contrast import Flags, Measure, checked_membership
+from simulate.topics.contrast import Flags, Measure, checked_membership, products_of_rows
 from simulate.topics.counts import word_counts
 from simulate.topics.encoder import Encoder, Tensor, encode
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
+from theory.core import Array, Count, Matrix, checked, checks
 
 Words = NDArray[np.int64]
 
@@ -122,22 +119,16 @@ def ratio_over_documents(sums: Array, pairs: Array) -> Estimate:
 
 
 @checked
-def embedding_ratio(embedding: Any, membership: Flags, *, measure: Measure = "cosine") -> Estimate:
+def embedding_ratio(embedding: Matrix, membership: Flags, *, measure: Measure = "cosine") -> Estimate:
     """Return the ratio of the mean cosine (or dot product) of same-topic pairs to that of different-topic pairs.
 
     `embedding` is (words, d), `membership` that of `topic_membership`. The error is by deleting a word at a time. The
     ratio means something only where the mean of different-topic pairs is clearly above 0, which `embedding_contrast`
     tells. Raises ValueError where there are no pairs of a kind.
     """
-    vectors, member = checks.finite_array("embedding", embedding, 2), checked_membership(membership)
-    if len(vectors) != member.shape[1]:
-        raise ValueError(f"embedding must have a row for each of {member.shape[1]} words, got {len(vectors)}")
+    member = checked_membership(membership)
     words = np.flatnonzero(member.any(axis=0))
-    rows = vectors[words]
-    if measure == "cosine":
-        length = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = rows / np.where(length > 0, length, 1.0)
-    value = rows @ rows.T
+    value = products_of_rows(embedding, words, member.shape[1], measure)
     without, means = [], []
     for pairs in _classes(member, words, ~np.eye(len(words), dtype=bool)):
         number, total = pairs.sum(), value[pairs].sum()

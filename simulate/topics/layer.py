@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from simulate.topics.masking import MaskedDocuments
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
+from theory.core import Array, checked, checked_fields, checks
 
 Loss = Literal["squared", "squared_mean", "cross_entropy"]
 Keys = Literal["all", "unselected"]
@@ -41,8 +40,7 @@ class Layer:
             raise ValueError(f"key must have shape (attention dimensions, tokens), got {self.key.shape}")
         D = self.n_tokens
         for name, shape in (("query", self.key.shape), ("value", (D, D)), ("bias", (D,))):
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} must have shape {shape} to fit key, got {getattr(self, name).shape}")
+            checks.shaped(name, getattr(self, name), shape, " to fit key")
 
     @property
     def n_tokens(self) -> int:

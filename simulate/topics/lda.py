@@ -11,11 +11,7 @@ from scipy.special import gammaln
 from simulate.core.progress import progress_bar
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from simulate.topics.kernels.lda import lda_sweeps
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Within
-from theory.core.results import SolverResult
+from theory.core import Array, Count, SolverResult, Within, checked, checks
 
 CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 # Outside of these limits weights and log Gamma overflow or vanish.

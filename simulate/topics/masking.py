@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
-from theory.core import checks
-from theory.core.arguments import checked
+from theory.core import checked, checks
 from theory.models.topics import Masking
 
 MAX_RANDOM_POSITIONS = 2**31  # positions that show a random word, each listed by itself

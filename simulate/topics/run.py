@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,8 @@ from simulate.topics.layer import Batch, Layer, Weights, gradient_of, loss_of, q
 from simulate.topics.masking import mask_counts
 from simulate.topics.population import population_batch, topic_sets
 from simulate.topics.settings import OptimizerName, Training
-from theory.core import checks
-from theory.core.arrays import Array
-from theory.core.frames import table
+from theory.core import Array, DataFrame, checks, table
 from theory.models.topics import Masking, TopicModel
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class TrainingRun:
         checks.choice("name", name, [field.name for field in fields(Record)])
         return np.array([getattr(record, name) for record in self.history])
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table with a row for each record, its columns the fields of `Record`; needs pandas."""
         return table(**{field.name: self.column(field.name) for field in fields(Record)})
 

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from simulate.topics.documents import length_range
+from simulate.topics.documents import Concentration, length_range
 from simulate.topics.layer import Keys, Loss
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.ranges import Count, NonNegative, Positive
+from theory.core import Count, NonNegative, Positive, checked_fields
 
 OptimizerName = Literal["adam", "sgd"]
 DocumentSource = Literal["sampled", "population"]
@@ -36,15 +34,11 @@ class Training:
     init_noise: NonNegative = 1e-4
     batch_size: Count = 40
     length: int | tuple[int, int] = (100, 150)
-    concentration: float | None = None
-    attention_dimension: int | None = None
+    concentration: Concentration | None = None
+    attention_dimension: Count | None = None
     record_every: Count = 100
     evaluated: Count = 500
 
     def __post_init__(self) -> None:
         checked_fields(self)  # keeps plain numbers where numpy's were given: the header of a checkpoint is JSON
         length_range(self.length)
-        if self.attention_dimension is not None:
-            checks.count("attention_dimension", self.attention_dimension)
-        if self.concentration is not None:
-            checks.positive("concentration", self.concentration)

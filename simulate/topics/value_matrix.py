@@ -8,11 +8,7 @@ from scipy import linalg, sparse
 
 from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Result, Within, checked, checks
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
@@ -100,7 +96,7 @@ def fit_value_matrix(
     *,
     bias: Bias = "free",
     ridge: float = 0.0,
-    draws: int = 1,
+    draws: Annotated[int, AtLeast(1, most=MAX_DRAWS)] = 1,
 ) -> ValueMatrixFit:
     """Fit the value matrix of uniform attention by least squares, with `draws` masks of each document.
 
@@ -114,7 +110,6 @@ def fit_value_matrix(
     ((5, 5), (5,))
     """
     counts = word_counts(documents)
-    draws = int(checks.between("draws", checks.dimension(draws, name="draws"), 0, MAX_DRAWS, closed=(False, True)))
     n_documents, n_words = counts.shape
     equations = NormalEquations(n_words + 1)
     size = max(BLOCK_ENTRIES // (n_words + 1), 1)

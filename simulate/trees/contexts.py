@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers
-from theory.core import checks
+from theory.core import AtLeast, checked_fields, checks
 
 CHUNK_TARGETS = 2**18  # targets whose keys are made at a time
 MOST_BITS = 62  # most bits of a key
@@ -26,17 +27,16 @@ class Contexts:
 
     text: TreeText
     offsets: tuple[int, ...]
-    modulus: int
+    modulus: Annotated[int, AtLeast(1, most=MAX_MODULUS)]
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         offsets, M = self.offsets, self.modulus
         if len(set(offsets)) < len(offsets) or any(not 1 <= abs(k) <= MAX_OFFSET for k in offsets):
             raise ValueError(
                 f"offsets must be different integers from -{MAX_OFFSET} to {MAX_OFFSET} without 0, got "
                 f"{checks.shown(offsets)}"
             )
-        if not 1 <= M <= MAX_MODULUS:
-            raise ValueError(f"modulus must be an integer from 1 to {MAX_MODULUS}, got {checks.shown(M)}")
         bits = self.word_bits * (1 + len(offsets)) + (M - 1).bit_length()
         if bits > MOST_BITS:
             raise ValueError(

@@ -9,11 +9,8 @@ from typing import IO, cast
 import numpy as np
 
 from simulate.trees.sieve import read_text
-from theory.core import checks
-from theory.core.arguments import checked
+from theory.core import Count, Result, checked, checks
 from theory.core.atomic_write import atomic_write
-from theory.core.ranges import Count
-from theory.core.results import Result
 from theory.models.trees import NumberText, RootedTree
 from theory.models.trees.tree import tree_named
 

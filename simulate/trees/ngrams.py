@@ -1,7 +1,7 @@
 """Counts of the sequences of words that follow each other in a text."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.frames import table
-from theory.core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
+from theory.core import AtLeast, DataFrame, Result, checked, table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,13 +37,13 @@ class NGramCounts(Result):
         shares = self.counts / self.counts.sum()
         return float(-shares @ np.log2(shares)) / self.length
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each sequence; needs pandas."""
         return table(words=[" ".join(row) for row in self.words], count=self.counts)
 
 
 @checked
-def ngram_counts(text: TreeText, length: int) -> NGramCounts:
+def ngram_counts(text: TreeText, length: Annotated[int, AtLeast(1, most=64)]) -> NGramCounts:
     """Count all sequences of `length` words that follow each other.
 
     ValueError for a length below 1, of more words than the text has less one, and for one that needs keys of more than
@@ -61,8 +55,6 @@ def ngram_counts(text: TreeText, length: int) -> NGramCounts:
     >>> pairs.words[0], int(pairs.counts[0])
     (('()()', '()()'), 10)
     """
-    if not 1 <= length <= 64:
-        raise ValueError(f"length must be an integer from 1 to 64, got {checks.shown(length)}")
     if length > text.numbers.n_words - 1:
         raise ValueError(f"length must be below the {text.numbers.n_words} words of the text, got {length}")
     try:

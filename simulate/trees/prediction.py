@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts, KeyTable
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Result, checked
 
 BLOCK = 1000  # consecutive numbers that are held out, or not, together
 HELD_OUT_PERIOD = 5  # one block of so many is held out
+WordsAway = Annotated[int, AtLeast(0, most=64)]  # from the hidden word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +93,7 @@ def prediction_loss(
 
 
 @checked
-def markov_loss(text: TreeText, order: int, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
+def markov_loss(text: TreeText, order: WordsAway, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
     """Measure the loss of next-word prediction from the `order` words before (see `prediction_loss`).
 
     Order 0 is the unigram predictor, which knows nothing. ValueError for an order below 0, and for one whose contexts
@@ -106,13 +104,15 @@ def markov_loss(text: TreeText, order: int, *, held_out: Literal["blocks", "end"
     >>> round(markov_loss(read_text(NumberText(10_000)), 1).bits, 4)
     3.1895
     """
-    return prediction_loss(text, [-k for k in range(1, _count("order", order) + 1)], held_out=held_out)
+    return prediction_loss(text, [-k for k in range(1, order + 1)], held_out=held_out)
 
 
 @checked
-def neighbor_loss(text: TreeText, radius: int = 1, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
+def neighbor_loss(
+    text: TreeText, radius: WordsAway = 1, *, held_out: Literal["blocks", "end"] = "blocks"
+) -> PredictionLoss:
     """Measure the loss of masked-word prediction from the `radius` words on each side (see `prediction_loss`)."""
-    offsets = [side * k for k in range(1, _count("radius", radius) + 1) for side in (-1, 1)]
+    offsets = [side * k for k in range(1, radius + 1) for side in (-1, 1)]
     return prediction_loss(text, offsets, held_out=held_out)
 
 
@@ -183,9 +183,3 @@ def _is_held_out(text: TreeText, low: int, stop: int, held_out: str) -> NDArray[
         return np.asarray(np.arange(low, stop) * HELD_OUT_PERIOD >= text.numbers.n_words * (HELD_OUT_PERIOD - 1))
     numbers = text.numbers.first + np.arange(low, stop)
     return np.asarray(numbers // BLOCK % HELD_OUT_PERIOD == HELD_OUT_PERIOD - 1)
-
-
-def _count(name: str, value: int) -> int:
-    if not 0 <= value <= 64:
-        raise ValueError(f"{name} must be an integer from 0 to 64, got {checks.shown(value)}")
-    return value

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isqrt
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,19 @@ from simulate.core.threads import in_threads
 from simulate.trees.kernels import write_codes
 from simulate.trees.tables import Integers, KeyCounts, KeyTable
 from simulate.trees.word_counts import WordCounts
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import AtLeast, Count, Result, checked, checks
 from theory.models.trees import NumberText
 from theory.models.trees.factors import primes_up_to
 
 SEGMENT = 2**16  # numbers whose words are written at a time: they fit into the cache of a core
 CHUNK = 2**22  # numbers that a thread reads before it hands over what it counted
 LARGEST_EXPONENT = 48  # 2^47 > 10^14
-MAX_THREADS = 1024
+Threads = Annotated[int, AtLeast(1, most=1024)]
 MAX_WORDS = 2**16  # words that a number of 16 bits can tell apart
 
 
 @checked
-def count_words(numbers: NumberText, *, n_threads: Count = 1, segment: Count = SEGMENT) -> WordCounts:
+def count_words(numbers: NumberText, *, n_threads: Threads = 1, segment: Count = SEGMENT) -> WordCounts:
     """Count the words of a text, which is sieved in pieces of `segment` numbers that are forgotten once counted.
 
     The memory is a few megabytes for each of `n_threads` threads, however long the text is. Neither the threads nor
@@ -39,7 +36,7 @@ def count_words(numbers: NumberText, *, n_threads: Count = 1, segment: Count = S
     >>> counts.n_words, counts.n_edges, counts.count("()()")
     (63, 29329, 2600)
     """
-    threads, size = _settings(n_threads, segment)
+    threads, size = n_threads, min(segment, CHUNK)
     start = time.perf_counter()
     primes = _base_primes(numbers)
     codes: dict[int, int] = {}
@@ -78,7 +75,7 @@ class TreeText(Result):
 
 
 @checked
-def read_text(numbers: NumberText, *, n_threads: Count = 1, segment: Count = SEGMENT) -> TreeText:
+def read_text(numbers: NumberText, *, n_threads: Threads = 1, segment: Count = SEGMENT) -> TreeText:
     """Read a text into memory, two bytes a word: once to learn its vocabulary and once to write down its words.
 
     Neither `n_threads` nor `segment` change the result. ValueError, with both sizes, where the text does not fit into
@@ -87,7 +84,7 @@ def read_text(numbers: NumberText, *, n_threads: Count = 1, segment: Count = SEG
     >>> read_text(NumberText(20, first=16)).words()
     ['((()))', '()', '()(())', '()', '(())()']
     """
-    threads, size = _settings(n_threads, segment)
+    threads, size = n_threads, min(segment, CHUNK)
     _require_memory(numbers)
     vocabulary = count_words(numbers, n_threads=threads, segment=size)
     primes = _base_primes(numbers)
@@ -114,12 +111,6 @@ def word_of_code(code: int) -> str:
 
 def _code(word: str) -> int:
     return int(word.replace("(", "1").replace(")", "0"), 2)
-
-
-def _settings(n_threads: int, segment: int) -> tuple[int, int]:
-    if n_threads > MAX_THREADS:
-        raise ValueError(f"n_threads must be at most {MAX_THREADS}, got {n_threads}")
-    return n_threads, min(segment, CHUNK)
 
 
 def _require_memory(numbers: NumberText) -> None:

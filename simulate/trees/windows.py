@@ -3,9 +3,7 @@
 import numpy as np
 
 from simulate.trees.sieve import count_words
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Count
+from theory.core import Count, checked, checks
 from theory.models.trees import NumberText
 from theory.models.trees.tree import tree_named
 

@@ -1,20 +1,13 @@
 """The record of how often each word occurs in a text, and what follows from it."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import Result
+from theory.core import Array, DataFrame, Result, checked, table
 from theory.models.trees import NumberText, RootedTree
 from theory.models.trees.tree import tree_named
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +80,7 @@ class WordCounts(Result):
         """The shares (V,) of the words, in falling order: the curve of frequency against rank."""
         return np.asarray(self.counts / self.numbers.n_words)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each word; needs pandas."""
         return table(word=list(self.words), count=self.counts)
 

@@ -109,7 +109,7 @@ def test_shapes_that_do_not_fit_are_refused():
         network.accuracy(X, np.zeros(30))
     with pytest.raises(ValueError, match=r"readout must have shape \(6,\)"):
         ReluNetwork(network.first_layer, network.first_bias, network.readout[:3], 0.0)
-    with pytest.raises(ValueError, match="ridges must lie in"):
+    with pytest.raises(ValueError, match=r"ridges\[0\] must lie in"):
         fit_random_features(X, y, 5, rng, ridges=[0.0])
     with pytest.raises(ValueError, match="ridges must be a sequence of positive numbers"):
         fit_random_features(X, y, 5, rng, ridges=[])

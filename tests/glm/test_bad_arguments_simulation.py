@@ -156,7 +156,8 @@ def test_wrong_arguments_are_refused_by_name(n):
         (lambda X, y: glm.fit_multiclass(X, [0, 1, 2], 3, "square", 0.1).fields(np.inf * np.ones((1, 3))), "finite"),
         (lambda X, y: glm.random_network(2, 3, stream(0)).output(np.full((1, 3), np.nan)), "X must be finite"),
         (lambda X, y: glm.Group(**GROUP, label=2), "label must be -1 or 1"),
-        (lambda X, y: glm.Population(groups={"a": 1}, **FITTED), "groups must be a non-empty tuple"),
+        (lambda X, y: glm.Population(groups=(), **FITTED), "groups must be a non-empty tuple"),
+        (lambda X, y: glm.Population(groups={"a": 1}, **FITTED), r"groups\[0\] must be a record of simulate.glm"),
         (lambda X, y: glm.Population(groups=(None,), **FITTED), r"groups\[0\] must be a record of simulate.glm"),
         (
             lambda X, y: glm.Population(groups=(glm.Group(**GROUP, learner=1),), **FITTED),

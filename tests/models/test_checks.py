@@ -110,3 +110,10 @@ def test_the_last_axis_is_told():
         with pytest.raises(ValueError, match=message):
             checks.last_axis("x", wrong, 2)
     assert np.isinf(checks.last_axis("x", [1.0, np.inf], 2, finite=False)[1])
+
+
+def test_a_shape_is_told_with_where_it_comes_from():
+    array = np.zeros((2, 3))
+    assert checks.shaped("x", array, (2, 3)) is array
+    with pytest.raises(ValueError, match=r"x must have shape \(3,\), as columns of y, got \(2, 3\)"):
+        checks.shaped("x", array, (3,), ", as columns of y")

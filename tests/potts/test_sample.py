@@ -154,8 +154,8 @@ def test_records_are_as_rare_as_a_round_and_the_samples_allow(length, thin, stri
 ])  # fmt: skip
 def test_the_number_of_chains_where_none_is_given(n_samples, plain, tempered):
     """One for each 512 samples, at least 8 for R-hat, and at most 128, or 16 that exchange their temperatures."""
-    assert sampling._number_of_chains(None, n_samples, None) == plain
-    assert sampling._number_of_chains(None, n_samples, np.array([0.5, 1.0])) == tempered
+    assert sampling._number_of_chains(n_samples, None) == plain
+    assert sampling._number_of_chains(n_samples, np.array([0.5, 1.0])) == tempered
 
 
 def test_a_pilot_after_a_given_burn_in_grows_until_it_is_mixed():

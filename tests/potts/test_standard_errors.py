@@ -7,8 +7,8 @@ import pytest
 
 from simulate.core import Estimate, stream
 from simulate.potts import masked_loss, pseudo_likelihood, standard_errors
-from simulate.potts.inference.scores import joint_places, n_parameters, site_places, statistics
 from simulate.potts.inference.sequences import Sequences
+from simulate.potts.inference.uncertainty import joint_places, n_parameters, site_places, statistics
 from tests.potts.populations import identifiable, population
 from theory.models import DensePottsModel, PottsModel
 from theory.models.potts import helmert, random_color_couplings

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from theory import ConvergenceError, potts
 from theory.models import SquareLatticePotts
-from theory.potts.row_transfer import RowTransfer
+from theory.potts.strips import RowTransfer
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,8 @@ def test_bounds(offsets, modulus):
         ((1, 1), 1, "offsets must be different integers"),
         ((1001,), 1, "offsets must be different integers"),
         (tuple(range(1, 12)), 1, "offsets and modulus must leave room"),
-        ((), 0, "modulus must be an integer from 1"),
-        ((), 10**6 + 1, "modulus must be an integer from 1"),
+        ((), 0, "modulus must be"),
+        ((), 10**6 + 1, "modulus must be"),
     ],
 )
 def test_contexts_that_make_no_sense_are_refused(offsets, modulus, message):

@@ -13,6 +13,7 @@ from theory.core.arrays import Array
 
 Record = TypeVar("Record")
 Function = TypeVar("Function", bound=Callable[..., Any])
+Shaped = TypeVar("Shaped", bound=NDArray[Any])
 MAX_SHOWN_CHARACTERS = 80  # characters of a value in a message
 
 MAX_INDEX = 2**63 - 1  # the largest size that numpy can index
@@ -178,6 +179,13 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
     array.setflags(write=False)
+    return array
+
+
+def shaped(name: str, array: Shaped, shape: tuple[int, ...], why: str = "") -> Shaped:
+    """Return `array` itself if it has this shape; ValueError, in which `why` follows the shape, for any other one."""
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}{why}, got {array.shape}")
     return array
 
 

@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame as DataFrame
+else:
+    DataFrame = Any  # so that annotations can name it where pandas is not there, or not needed
 
 
-def table(**columns: Any) -> "pd.DataFrame":
+def table(**columns: Any) -> DataFrame:
     """Make a data frame of the given columns; ImportError says what to install where pandas is missing."""
     try:
         import pandas as pd

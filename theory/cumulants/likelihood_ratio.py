@@ -7,10 +7,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, poch
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, checked
 from theory.cumulants.overlap import log_overlap
 from theory.models import SpikedCumulant
 from theory.numerics import Solution, graded_edges, panelled_legendre

@@ -7,10 +7,7 @@ from typing import Annotated
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Count, Result, checked
 from theory.cumulants.overlap import log_coefficients
 from theory.models import SpikedCumulant, SpikedWishart
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from theory.core.arguments import checked
-from theory.core.ranges import Count, OpenShare
-from theory.core.results import Result
+from theory.core import Count, OpenShare, Result, checked
 from theory.models import SpikedCumulant
 
 NODES = 16  # of Gauss-Hermite quadrature, exact for polynomials of degree 31; the cube of He_4 has degree 12

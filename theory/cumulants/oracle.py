@@ -6,8 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import SpikedCumulant
 
 POINTS = 40  # points of the grid within one standard deviation of the narrowest Gaussian

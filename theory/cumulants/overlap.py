@@ -5,9 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models import AtomicLatent, SpikedCumulant
 
 SERIES_UP_TO = 0.3  # of |x|: below, f - 1 is summed as a series in x, which keeps its relative precision

@@ -8,11 +8,7 @@ from typing import Annotated
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult, Within, checked, checks
 from theory.cumulants.overlap import log_overlap, log_overlap_slope
 from theory.models import SpikedCumulant
 from theory.numerics import Solution

@@ -6,9 +6,7 @@ from typing import Annotated
 import numpy as np
 from scipy.special import gammaln
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Within
+from theory.core import Array, Count, Within, checked
 from theory.cumulants.low_degree import Degree, LowDegreeNorm, log_overlap_moments, summed
 from theory.models import SpikedWishart
 

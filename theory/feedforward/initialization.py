@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from theory.core.arguments import checked
-from theory.core.results import Result, SolverResult
+from theory.core import Result, SolverResult, checked
 from theory.feedforward.layer_map import Variance, sign_freedom, sign_overlap
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork

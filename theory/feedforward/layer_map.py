@@ -6,11 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Correlation, Within
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Correlation, Result, Within, checked
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork
 
@@ -31,7 +27,10 @@ class SignalPropagation(Result):
 
 @checked
 def propagate(
-    network: BinaryNetwork, n_layers: int, variance: Variance, correlation: Correlation = 1.0
+    network: BinaryNetwork,
+    n_layers: Annotated[int, AtLeast(1, most=MAX_LAYERS)],
+    variance: Variance,
+    correlation: Correlation = 1.0,
 ) -> SignalPropagation:
     """Compute how the fields of two inputs change from layer to layer in the limit of wide layers.
 
@@ -52,12 +51,11 @@ def propagate(
     >>> found.variances.round(6), found.correlations.round(6)
     (array([1.      , 0.571429, 0.398134]), array([0.5     , 0.611938, 0.729712]))
     """
-    count = int(checks.between("n_layers", n_layers, 1, MAX_LAYERS, closed=(True, True)))
     q, c = variance, correlation
     step = _tanh_layer if network.neurons == "tanh" else _erf_layer if network.phi == "erf" else _smooth_sign_layer
-    variances, correlations = np.empty(count + 1), np.empty(count + 1)
+    variances, correlations = np.empty(n_layers + 1), np.empty(n_layers + 1)
     variances[0], correlations[0] = q, c
-    for layer in range(1, count + 1):
+    for layer in range(1, n_layers + 1):
         q, c = step(network, q, c)
         variances[layer], correlations[layer] = q, c
     return SignalPropagation(variances, correlations)

@@ -5,10 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Correlation, Within
-from theory.core.results import Result
+from theory.core import Array, Correlation, Result, Within, checked
 from theory.models import NestedFeatures
 
 Samples = Annotated[float, Within(1e-50, 1e50, closed=(True, True))]

@@ -13,9 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_ndtr, ndtr
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegative, OpenShare, Positive
-from theory.core.results import Result
+from theory.core import NonNegative, OpenShare, Positive, Result, checked
 from theory.glm.quadrature import normal_nodes
 from theory.numerics import ConvergenceError
 

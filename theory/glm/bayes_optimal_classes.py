@@ -5,11 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Positive
-from theory.core.results import Result
+from theory.core import Array, Positive, Result, checked, checks
 from theory.glm.multiclass.decisions import decision_probabilities
 
 

@@ -25,9 +25,8 @@ from theory.glm.quadrature import DENSITY_PANELS, ORDER
 from theory.models.glm import Cluster
 from theory.numerics import panelled_legendre
 
-TAIL_RESPONSE = (
-    1e-4  # response of the total force to the bias, over the size of forces, below which it is that of tails
-)
+# Response of the total force to the bias, over the size of forces, below which it is that of tails.
+TAIL_RESPONSE = 1e-4
 EQUAL_FORCES = 1e-8  # relative difference of a force to that in the middle, up to which both are the same
 BALANCED = 1e-13  # of the sum of all forces: what rounding leaves where the labels balance
 LOG_NEGLIGIBLE = 80.0  # of the logarithm of an integrand, below its maximum

@@ -20,9 +20,8 @@ class Coordinates:
     def __init__(self, problem: GeneralizedLinearModel) -> None:
         modes = problem.modes
         self.C, self.A = modes.n_covariances, modes.n_signals
-        self.teachers: dict[
-            int, list[tuple[int, float]]
-        ] = {}  # signal: covariance and teacher variance of its clusters
+        # By signal: covariance and teacher variance of its clusters.
+        self.teachers: dict[int, list[tuple[int, float]]] = {}
         self.owner = np.zeros(self.A, int)  # the covariance whose q measures a signal
         for cluster in problem.clusters:
             for signal in (cluster.mean_signal, cluster.teacher_signal):

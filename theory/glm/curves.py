@@ -1,23 +1,15 @@
 """Learning curves: the saddle points of one model on a grid of sample ratios and ridges."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import PositiveGrid
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, PositiveGrid, SolverResult, checked, table
 from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.systems import as_problem
 from theory.models.glm import MulticlassMixture
 from theory.models.glm.objective import Minimization
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +27,7 @@ class LearningCurve(SolverResult):
     test_error: Array = field(repr=False)
     points: tuple[tuple[SaddlePoint, ...], ...] = field(repr=False)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Tabulate each point in a row: lam, alpha, errors, the first of each of V, q, r and bias, and the replicon."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         points = [point for row in self.points for point in row]

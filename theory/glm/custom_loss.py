@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Real, checked, checked_fields, checks
 
 TRIED_MARGINS = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
 MAX_MARGIN = 1e300  # of margins, whose sums should not overflow
@@ -34,23 +32,13 @@ class ConvexMargin:
     function: Callable[[Array], Array]
     derivative: Callable[[Array], Array] | None = None
     proximal: Callable[[Array, float], Array] | None = None
-    kinks: tuple[float, ...] = ()
+    kinks: tuple[Real, ...] = ()
     name: str = field(default="custom")
 
     def __post_init__(self) -> None:
         if (self.derivative is None) == (self.proximal is None):
             raise ValueError("derivative or proximal must be given, exactly one of them")
-        checks.function("function", self.function, 1)
-        if self.derivative is not None:
-            checks.function("derivative", self.derivative, 1)
-        if self.proximal is not None:
-            checks.function("proximal", self.proximal, 2)
-        kinks = checks.real_array("kinks", self.kinks)
-        if kinks.ndim != 1 or not np.isfinite(kinks).all():
-            raise ValueError(f"kinks must be a sequence of finite numbers, got {checks.shown(self.kinks)}")
-        if not isinstance(self.name, str):
-            raise ValueError(f"name must be text, got {checks.shown(self.name)}")
-        object.__setattr__(self, "kinks", tuple(kinks.tolist()))
+        checked_fields(self)
         with np.errstate(all="ignore"):
             if self.derivative is not None:
                 self._require_derivative(self._tried("derivative", self.derivative))

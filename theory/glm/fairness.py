@@ -1,14 +1,12 @@
 """The joint law of label and prediction of a trained classifier in each group, and measures of fairness from it."""
 
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, FiniteArray, Result, checked, checked_fields, checks
 from theory.glm.normal_law import bivariate_normal
 from theory.glm.saddle_point import SaddlePoint
 
@@ -20,15 +18,15 @@ class FairnessTable(Result):
     All rates and measures of dependence follow from it. Mutual informations are in nats.
     """
 
-    joint: Array
+    joint: Annotated[Any, FiniteArray(3)]
 
     def __post_init__(self) -> None:
-        joint = checks.finite_array("joint", self.joint, 3)
+        checked_fields(self)
+        joint = self.joint
         if joint.shape != (2, 2, 2) or joint.min() < 0 or joint.sum() <= 0:
             raise ValueError(
                 f"joint must be non-negative probabilities of shape (2, 2, 2), got {checks.shown(self.joint)}"
             )
-        object.__setattr__(self, "joint", joint)
 
     @property
     def accuracy(self) -> Array:

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.glm.averages import Field
 from theory.glm.losses import Loss, loss_of
 from theory.glm.own_losses import BUILT_IN

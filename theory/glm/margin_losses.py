@@ -9,33 +9,6 @@ from theory.core.arrays import Array
 
 
 @dataclass(frozen=True)
-class Square:
-    """The square loss (1 - t)^2/2 of a margin t = y h, which is (y - h)^2/2 for labels y = +-1."""
-
-    name: str = "square"
-
-    def value(self, t: Array) -> Array:
-        """Return (1 - t)^2/2."""
-        return 0.5 * (1 - t) ** 2
-
-    def prox(self, t: Array, V: float) -> Array:
-        """Return the root x of x = t - V l'(x)."""
-        return (t + V) / (1 + V)
-
-    def force(self, t: Array, _prox: Array, V: float) -> Array:
-        """Return (prox - t)/V, (samples,)."""
-        return (1 - t) / (1 + V)
-
-    def slope(self, t: Array, _prox: Array, V: float) -> Array:
-        """Return the derivative of the force by t."""
-        return np.full_like(t, -1 / (1 + V))
-
-    def breakpoints(self, _V: float) -> list[tuple[float, float]]:
-        """Return no points: the force is linear in t."""
-        return []
-
-
-@dataclass(frozen=True)
 class SquareResidual:
     """The square loss e^2/2 of a residual e = y - h; the argument t of its methods is this residual."""
 
@@ -60,6 +33,23 @@ class SquareResidual:
     def breakpoints(self, _V: float) -> list[tuple[float, float]]:
         """Return no points: the force is linear in t."""
         return []
+
+
+@dataclass(frozen=True)
+class Square(SquareResidual):
+    """The square loss (1 - t)^2/2 of a margin t = y h, which is (y - h)^2/2 for labels y = +-1."""
+
+    def value(self, t: Array) -> Array:
+        """Return (1 - t)^2/2."""
+        return 0.5 * (1 - t) ** 2
+
+    def prox(self, t: Array, V: float) -> Array:
+        """Return the root x of x = t - V l'(x)."""
+        return (t + V) / (1 + V)
+
+    def force(self, t: Array, _prox: Array, V: float) -> Array:
+        """Return (prox - t)/V, (samples,)."""
+        return (1 - t) / (1 + V)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,7 @@
 import numpy as np
 from scipy.special import ndtr, owens_t
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Correlation
+from theory.core import Array, Correlation, checked
 
 ZERO_ARGUMENT = 1e-100  # an argument below it is taken for zero, so that ratios of arguments stay finite
 FULL = 1e-15  # a correlation this near to +-1 is full

@@ -6,9 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, Positive, checked
 from theory.glm.channel import all_shapes, channel
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
@@ -35,9 +33,8 @@ from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
 
 EVALUATIONS_RATIO = 4  # times max_iter: evaluations after which a continuation is given up
-SEARCH_TOLERANCE_SHARE = (
-    0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
-)
+# A share of the tolerance, in the coordinates of the search, which are not those in which a point is judged.
+SEARCH_TOLERANCE_SHARE = 0.1
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
 END_EVALUATIONS = 300  # of the equations, from each of the other ends
 ROUGH, SAME_BASIN = 1e-4, 1e-2  # a residual, and how near to a known point a search with it has found the same one

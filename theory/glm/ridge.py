@@ -4,12 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegative
-from theory.core.results import Result
+from theory.core import NonNegative, Result, checked
 from theory.glm.systems import as_problem
-from theory.models import Spectrum
-from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models import GeneralizedLinearModel, Modes, Spectrum
 from theory.models.glm.objective import Minimization
 from theory.random_matrix import solve_effective_ridge
 

@@ -2,13 +2,10 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, SolverResult, table
 from theory.glm.averages import Field
 from theory.glm.losses import loss_of
 from theory.glm.overlaps import Overlaps
@@ -16,9 +13,6 @@ from theory.glm.own_losses import Jump, examined
 from theory.glm.training_error import training_error
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics.stability import WithReplicon
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEAST_SHARE = -12.0  # decimal logarithm of the share of forces below which double precision does not see them
 
@@ -108,7 +102,7 @@ class SaddlePoint(WithReplicon, SolverResult):
         """The order parameters V, q and r together."""
         return Overlaps(self.V, self.q, self.r)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Tabulate a row for each cluster: its probability, loss and error, and the overlaps of its covariance."""
         clusters = self.problem.clusters
         own = [cluster.covariance for cluster in clusters]

@@ -7,10 +7,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import ndtr
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Share
+from theory.core import Array, Share, checked, checks
 from theory.glm.labels import LabelLaw
 from theory.glm.quadrature import normal_nodes
 from theory.glm.systems import SYSTEMS, as_problem

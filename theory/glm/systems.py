@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.glm import (
     Cluster,
     GaussianCovariateModel,

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Positive, PositiveShare
-from theory.core.results import Result
+from theory.core import Array, Positive, PositiveShare, Result, checked
 from theory.glm.losses import Loss, loss_of
 from theory.glm.quadrature import normal_nodes
 from theory.numerics import ConvergenceError, Solution

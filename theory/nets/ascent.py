@@ -7,11 +7,7 @@ from typing import Annotated
 import numpy as np
 from scipy.optimize import minimize
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, NonNegative, Positive, Several
-from theory.core.results import Result, SolverResult
+from theory.core import Array, AtLeast, Count, NonNegative, Positive, Result, Several, SolverResult, checked, checks
 from theory.models import FactoredStack, Sequences
 from theory.nets.law import Data, law_of
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, unpacked

@@ -19,9 +19,8 @@ from theory.numerics import ConvergenceError
 RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
 CHECK_RTOL = 1e-6
 TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
-TANGENTIAL_SHARE = (
-    1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
-)
+# Length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead.
+TANGENTIAL_SHARE = 1e-2
 STATIONARY = 1e-7  # that length where the direction is final
 ALIGNED_COSINE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
 MAX_ASCENT_STEPS = 500  # iterations at most

@@ -5,10 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
-from theory.core.results import Result, SolverResult
+from theory.core import Array, Count, Positive, Result, SolverResult, checked
 from theory.models import FactoredStack
 from theory.nets.blow_up import blow_up
 from theory.nets.law import Data, law_of, require_same_sizes

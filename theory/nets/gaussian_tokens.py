@@ -13,10 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import FiniteArray, Matrix, NonNegativeCount, Vector
-from theory.core.results import Result
+from theory.core import Array, FiniteArray, Matrix, NonNegativeCount, Result, Vector, checked, checks
 from theory.models import Covariance
 
 
@@ -113,8 +110,7 @@ def token_growth(third_moments: Annotated[Array, FiniteArray(3)], masked: NonNeg
            [0., 0., 0.]])
     """
     d = len(last)
-    if third_moments.shape != (d, d, d):
-        raise ValueError(f"third_moments must have shape ({d}, {d}, {d}), as last has {d}, got {third_moments.shape}")
+    checks.shaped("third_moments", third_moments, (d, d, d), f", as last has {d}")
     _require_token(masked, d)
     visible = np.arange(d) != masked
     b = last * visible
@@ -130,10 +126,8 @@ def _parts(covariance: Covariance, masked: int, first: Array, last: Array) -> tu
     if d < 2:
         raise ValueError("covariance must have at least two tokens, got 1")
     _require_token(masked, d)
-    if first.shape != (d, d):
-        raise ValueError(f"first must have shape ({d}, {d}), as covariance, got {first.shape}")
-    if last.shape != (d,):
-        raise ValueError(f"last must have shape ({d},), as covariance, got {last.shape}")
+    checks.shaped("first", first, (d, d), ", as covariance")
+    checks.shaped("last", last, (d,), ", as covariance")
     visible = np.arange(d) != masked
     return C, first * np.outer(visible, visible), last * visible, visible
 

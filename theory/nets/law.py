@@ -4,17 +4,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import FactoredStack, Potts, Sequences
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States
 from theory.potts import Enumeration, enumerate_states
 
 MAX_NUMBERS = 2**27  # most numbers of an array over all contexts: 1 GB
-ROUNDING = (
-    1e-14  # relative size below which what a context says about its site is rounding: independent sites say nothing
-)
+# Relative size below which what a context says about its site is rounding: independent sites say nothing.
+ROUNDING = 1e-14
 
 Data = Potts | Enumeration | Sequences
 """What data are given by: a model that can be enumerated, its enumeration, or sample sequences with weights."""

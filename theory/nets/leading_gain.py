@@ -5,17 +5,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import FactoredStack
 from theory.models.potts.batches import blocks
 from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_same_sizes
 from theory.nets.moments import second_moments_of, third_moments_of
 
 MOST_THIRD = 2**24  # third moments of more numbers are not taken
-CONTEXT_COST_RATIO = (
-    15  # a multiplication among contexts takes so many times as long as one among third moments, as measured
-)
+# A multiplication among contexts takes so many times as long as one among third moments, as measured.
+CONTEXT_COST_RATIO = 15
 BLOCK = 2**16  # numbers of the inputs of one block of contexts
 
 Weights = tuple[Array, Array]

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import blocks
 from theory.nets.law import MAX_NUMBERS, Data, Law, law_of

@@ -4,10 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import Result
+from theory.core import Array, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.nets import LayerCount
 

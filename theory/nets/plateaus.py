@@ -5,11 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, checked, checks
 from theory.models import Potts
 from theory.nets.orders import order_fractions, true_logits, truncated
 from theory.potts import Enumeration, enumerate_states

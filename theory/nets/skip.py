@@ -13,10 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, xlogy
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, Positive, SolverResult, checked
 from theory.models import FactoredStack
 from theory.nets.blow_up import blow_up
 from theory.nets.law import Contexts, Data, contexts_of, law_of, require_same_sizes

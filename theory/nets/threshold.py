@@ -5,10 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative, Positive, Several, Share
-from theory.core.results import Result
+from theory.core import Array, NonNegative, Positive, Result, Several, Share, checked
 from theory.models import PottsModel, Sequences
 from theory.models.potts import zero_sum
 from theory.models.potts.one_hot_contrasts import helmert

@@ -7,9 +7,8 @@ from theory.numerics.solution import ConvergenceError, Solution
 
 Answer = TypeVar("Answer", bound=SolverResult)
 
-ROUNDING_REPLICON = (
-    1e-6  # a replicon this far below zero may be rounding: it tends to zero where a problem loses its ridge
-)
+# A replicon this far below zero may be rounding: it tends to zero where a problem loses its ridge.
+ROUNDING_REPLICON = 1e-6
 ADVICE = (
     "replica symmetry is broken here and the prediction is not exact: change the parameters, or take check=False to "
     "have it with its replicon"

@@ -9,10 +9,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import entr, log_ndtr, logsumexp, ndtr
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Positive, Within
-from theory.core.results import SolverResult
+from theory.core import Array, Positive, SolverResult, Within, checked
 from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon
 from theory.numerics.extremes import within_range

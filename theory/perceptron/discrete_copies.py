@@ -8,11 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, logsumexp
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Positive, Within
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, Count, Positive, SolverResult, Within, checked, checks
 from theory.models import DiscretePerceptron
 from theory.numerics import Solution, WithReplicon, solve_fixed_point, verified
 from theory.numerics.extremes import within_range

@@ -3,29 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Count, Positive, PositiveVector
-from theory.core.results import SolverResult
+from theory.core import Array, Count, DataFrame, Positive, PositiveVector, SolverResult, checked, table
 from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
 from theory.numerics.extremes import within_range
 from theory.perceptron.discrete_norms import likely_maxima, log_mean_number
 from theory.perceptron.discrete_saddle import Saddle, scale_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 ADVICE_UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
 ROUNDING = 1e-9  # of an entropy
-NEAR_LOG_NORM = (
-    1.0  # difference of the logarithms of norms below which a solution is that of the guess it was reached from
-)
+# Difference of the logarithms of norms below which a solution is that of the guess it was reached from.
+NEAR_LOG_NORM = 1.0
 EQUAL_SOLUTIONS = 1e-5  # relative difference of norms and overlaps below which two solutions are the same one
 
 
@@ -77,7 +69,7 @@ class EntropyCurve(SolverResult):
     replicons: Array
     others: "tuple[SolutionEntropy | None, ...]" = field(repr=False)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with one row for each load; needs pandas."""
         return table(
             alpha=self.alphas, entropy=self.entropies, slope=self.slopes, norm=self.norms, overlap=self.overlaps,

@@ -7,8 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_ndtr
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution
 from theory.perceptron.discrete_entropy import SolutionEntropy, point
@@ -19,9 +18,8 @@ MAX_SCAN_STEP = 0.05  # step of the scan, over that scale
 MIN_SCAN_STEP = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
 SCALE_RATIO = 4.0  # times the distance to that scale, where it is passed, replaces it
 SHARE = 0.6  # share of the way to the zero of the tangent that one step of the scan goes
-NEAR_ZERO_LOAD = (
-    0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
-)
+# The tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha.
+NEAR_ZERO_LOAD = 0.05
 MAX_STEPS = 200
 AGREED = 1e-12  # of a norm: excess over the smallest square, below which all weights count as having that square
 OVERSHOOT = 1.05  # of Newton's steps in log(alpha), so that the last one passes the zero
@@ -29,9 +27,8 @@ FIRST_FACTOR, LARGEST_FACTOR = 1.5, 10.0  # of alpha in one step along a branch 
 SMALLEST_STEP = 1e-5  # of log(alpha) along such a branch, at which an unsolved point is an error
 ADVICE = "take levels that are less close to each other, or a larger margin"
 RARE = 12.0  # times the smallest level: a negative margin beyond which the advice is a smaller one
-SCAN_TOLERANCE = (
-    1e-8  # accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs
-)
+# Accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs.
+SCAN_TOLERANCE = 1e-8
 
 
 def problem_of(model: DiscretePerceptron) -> str:

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult, checked
 from theory.models.perceptron import StochasticPerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon, require_stable, solve_fixed_point, verified
 from theory.numerics.extremes import within_range

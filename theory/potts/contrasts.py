@@ -4,10 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, NonNegative, Several
+from theory.core import Array, AtLeast, NonNegative, Several, checked, checks
 from theory.models import Empirical
 from theory.models.potts.base import require_finite_scores
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights

@@ -6,11 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Result, checked, checks
 from theory.core.blocks import blocks
-from theory.core.results import Result
 from theory.models import Potts
 from theory.numerics.extremes import within_range
 from theory.potts.enumeration import Enumeration, enumeration_of

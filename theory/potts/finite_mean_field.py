@@ -6,10 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, Several
-from theory.core.results import Result
+from theory.core import Array, Count, NonNegative, Result, Several, checked
 
 MAX_SITES = 4000
 LARGEST_BETA = 1e300  # so that no score times beta overflows

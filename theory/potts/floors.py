@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegativeCount, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, NonNegativeCount, Positive, SolverResult, checked, checks
 from theory.models import Potts
 from theory.numerics import Solution
 from theory.potts.enumeration import Enumeration, enumeration_of

@@ -6,11 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import log_softmax, rel_entr
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegativeCount, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, NonNegativeCount, Positive, SolverResult, checked, checks
 from theory.models import Potts
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.floors import energy_features, fit_conditionals

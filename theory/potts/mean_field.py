@@ -6,9 +6,7 @@ from typing import Literal
 
 from scipy.optimize import brentq
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegative, Several
-from theory.core.results import Result
+from theory.core import NonNegative, Result, Several, checked
 
 Stability = Literal["stable", "metastable", "unstable"]
 

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, NonNegative, NonNegativeCount
-from theory.core.results import Result
+from theory.core import Array, AtLeast, NonNegative, NonNegativeCount, Result, checked, checked_fields
 from theory.models.covariance import set_checked
 from theory.models.potts.factored import symmetric
 

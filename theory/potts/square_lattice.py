@@ -4,8 +4,7 @@ import math
 
 from scipy.special import ellipkm1
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegative, Several
+from theory.core import NonNegative, Several, checked
 
 
 @checked

@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Matrix, NonNegative
-from theory.core.results import Result
+from theory.core import Array, Matrix, NonNegative, Result, checked, checks
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
 from theory.topics.uniform_loss import Loss, documents, weights_of
@@ -129,10 +125,7 @@ def _document_loss(masking: Masking, G: Array, W: Array, b: Array, xbar: Array, 
 
 
 def _logits(model: TopicModel, logits: Any) -> Array:
-    G = checks.real_array("logits", logits)
-    D = model.n_tokens
-    if G.shape != (D, D):
-        raise ValueError(f"logits must have shape ({D}, {D}) (key, query), got {G.shape}")
+    G = checks.shaped("logits", checks.real_array("logits", logits), (model.n_tokens,) * 2, " (key, query)")
     if np.isnan(G).any() or np.isposinf(G).any():
         raise ValueError("logits must be finite or -inf, got nan or inf")
     return G

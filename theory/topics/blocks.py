@@ -4,11 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import CheckedRecord
-from theory.core.arrays import Array
-from theory.core.ranges import Real
-from theory.core.results import Result
+from theory.core import Array, CheckedRecord, Real, Result, checks
 from theory.models.topics import Topics
 
 

@@ -10,10 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Positive
+from theory.core import Array, Positive, checked, checks
 from theory.models.topics import Masking, TopicModel, Topics
 from theory.numerics import ConvergenceError, Solution
 from theory.topics.blocks import BlockMatrix

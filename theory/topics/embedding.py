@@ -2,8 +2,7 @@
 
 from typing import Annotated, Literal
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegative, NonNegativeCount, Within
+from theory.core import NonNegative, NonNegativeCount, Within, checked
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
-from theory.core.arguments import checked
-from theory.core.ranges import Count, OpenShare
-from theory.core.results import Result
+from theory.core import Count, OpenShare, Result, checked
 from theory.models.topics import Masking, TopicModel
 from theory.topics.sectors import same_topic_gap, sectors
 

@@ -1,24 +1,17 @@
 """Stage 1 in time, squared loss: gradient flow and gradient descent of the value matrix from zero."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Grid
-from theory.core.results import Result
+from theory.core import Array, DataFrame, Grid, Result, checked, table
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.cross_entropy import cross_entropy_flow
 from theory.topics.sectors import same_topic_gap, sectors
 from theory.topics.uniform_loss import Loss
 from theory.topics.value_matrix import mean_and_gap
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FlowBias = Literal["none", "trained"]
 FLOW_TOLERANCE = 1e-12  # relative tolerance of the integration under cross-entropy
@@ -37,7 +30,7 @@ class Stage1Flow(Result):
     loss: Array
     matrices: tuple[BlockMatrix, ...] = field(repr=False)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each time and the columns time, gap and loss; needs pandas."""
         return table(time=self.times, gap=self.gap, loss=self.loss)
 

@@ -7,8 +7,7 @@ S.
 
 from dataclasses import dataclass
 
-from theory.core.arguments import checked
-from theory.core.results import Result
+from theory.core import Result, checked
 from theory.models.topics import Masking, TopicModel, Topics
 
 

@@ -12,11 +12,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative
-from theory.core.results import SolverResult
+from theory.core import Array, NonNegative, SolverResult, checked, checks
 from theory.models.topics import Masking, TopicModel
 from theory.numerics import Solution
 from theory.topics.attention import Keys

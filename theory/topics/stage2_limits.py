@@ -4,9 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from theory.core.arguments import checked
-from theory.core.ranges import Count, Share, Within
-from theory.core.results import Result
+from theory.core import Count, Result, Share, Within, checked
 from theory.models.topics import Masking, TopicModel
 from theory.topics.stage2 import MAX_WEIGHT
 from theory.topics.stage2_roots import ConvexSlope

@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from theory.core.arguments import CheckedRecord
-from theory.core.arrays import Array
+from theory.core import Array, CheckedRecord
 from theory.models.topics import Masking, TopicModel
 from theory.topics.attention import Keys, seen_by_keys
 from theory.topics.sectors import same_topic_gap

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
 
@@ -81,14 +79,10 @@ def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]
         raise ValueError(f"matrix must be of the model {model}, got one of {matrix.model}")
     W = checks.finite_array("matrix", matrix.matrix if isinstance(matrix, BlockMatrix) else matrix, 2)
     D = model.n_tokens
-    if W.shape != (D, D):
-        raise ValueError(f"matrix must have shape ({D}, {D}) (tokens), got {W.shape}")
+    checks.shaped("matrix", W, (D, D), " (tokens)")
     if bias is None:
         bias = matrix.bias if isinstance(matrix, BlockMatrix) else np.zeros(D)
-    b = checks.finite_array("bias", bias, 1)
-    if b.shape != (D,):
-        raise ValueError(f"bias must have shape ({D},) (tokens), got {b.shape}")
-    return W, b
+    return W, checks.shaped("bias", checks.finite_array("bias", bias, 1), (D,), " (tokens)")
 
 
 @checked

@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegative
+from theory.core import NonNegative, checked, checks
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors

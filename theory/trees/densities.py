@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.results import Result
+from theory.core import Count, NonNegativeCount, Result, checked, checks
 from theory.models.trees import RootedTree
 from theory.trees.euler import SMALL_PRIMES_UP_TO, TERMS, agreed, euler_product
 
@@ -42,7 +40,7 @@ def exponent_density(allowed: Callable[[int], Any]) -> NumberDensity:
 
 
 @checked
-def depth_density(depth: int) -> NumberDensity:
+def depth_density(depth: NonNegativeCount) -> NumberDensity:
     """Compute the density of the numbers whose tree has at most the `depth` (arXiv:2512.01870).
 
     A tree has depth <= k if all its exponents have trees of depth <= k - 1, see `exponent_density`. Depth 1 means
@@ -52,15 +50,13 @@ def depth_density(depth: int) -> NumberDensity:
     >>> [round(depth_density(k).density, 12) for k in (0, 1, 2, 3)]
     [0.0, 0.607927101854, 0.955923015862, 0.999992355113]
     """
-    if depth < 0:
-        raise ValueError(f"depth must be an integer >= 0, got {checks.shown(depth)}")
     if depth == 0:
         return NumberDensity(0.0)
     return exponent_density(lambda a: _depth(a) < depth)
 
 
 @checked
-def squarefree_run_density(length: int = 2) -> NumberDensity:
+def squarefree_run_density(length: Count = 2) -> NumberDensity:
     """Compute the density of numbers n for which n, n + 1, ..., n + length - 1 are all squarefree.
 
     Modulo p^2 exactly `length` of the residues are forbidden, which gives the product of 1 - length/p^2. From length 4
@@ -69,8 +65,6 @@ def squarefree_run_density(length: int = 2) -> NumberDensity:
     >>> [round(squarefree_run_density(length).density, 12) for length in (1, 2, 3, 4)]
     [0.607927101854, 0.322634098939, 0.125486980906, 0.0]
     """
-    if length < 1:
-        raise ValueError(f"length must be an integer >= 1, got {checks.shown(length)}")
     return NumberDensity(0.0) if length >= 4 else _product((0, -length))
 
 

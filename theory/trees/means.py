@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.ranges import Within
-from theory.core.results import Result
+from theory.core import AtLeast, Result, Within, checked, checks
 from theory.models.trees import RootedTree
 from theory.numerics import Solution
 from theory.trees.densities import depth_density
@@ -91,7 +88,10 @@ class MeanChildren(Result):
 
 
 @checked
-def mean_children(n_numbers: Annotated[float, Within(10.0, closed=(True, False))], n_terms: int = 3) -> MeanChildren:
+def mean_children(
+    n_numbers: Annotated[float, Within(10.0, closed=(True, False))],
+    n_terms: Annotated[int, AtLeast(0, most=MAX_TERMS)] = 3,
+) -> MeanChildren:
     """Compute the mean number of different primes of the numbers up to N = `n_numbers`, which is that of children.
 
     The mean is (1/N) sum_p floor(N/p). With the prime number theorem the missing fractions give an expansion in 1/log
@@ -105,8 +105,6 @@ def mean_children(n_numbers: Annotated[float, Within(10.0, closed=(True, False))
     """
     import mpmath
 
-    if not 0 <= n_terms <= MAX_TERMS:
-        raise ValueError(f"n_terms must be an integer from 0 to {MAX_TERMS}, got {checks.shown(n_terms)}")
     logarithm = math.log(n_numbers)
     coefficients = _children_coefficients()
     terms = [coefficients[j] / logarithm**j for j in range(1, n_terms + 1)]

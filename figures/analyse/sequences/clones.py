@@ -1,6 +1,6 @@
 """Clones of a user's sequences: samples that keep the interactions of at most one, two or three sites of them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,7 @@ from simulate.nets.clones import MAX_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import SEQUENCES_PER_PARAMETER, triplet_parameters
-from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from theory.core import Array, DataFrame
 
 MAX_SWEEPS = 30_000  # about a minute for the largest families
 MAX_STEPS = 1000  # most steps of a fit
@@ -117,7 +114,7 @@ def _sentence(made: Clone) -> str:
     )
 
 
-def clones_frame(clones: tuple[Clone, ...]) -> "DataFrame":
+def clones_frame(clones: tuple[Clone, ...]) -> DataFrame:
     """Return a table with a row for each clone and each number of sites whose marginals were compared."""
     from pandas import DataFrame
 

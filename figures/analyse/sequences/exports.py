@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 from io import StringIO
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import GAP_NUMBER
-from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from theory.core import Array, DataFrame
 
 
 def exchange_files(analysis: SequenceAnalysis) -> dict[str, str]:
@@ -54,7 +50,7 @@ def _matrix(values: Array) -> str:
     return text.getvalue()
 
 
-def weights_frame(analysis: SequenceAnalysis, names: Sequence[str]) -> "DataFrame":
+def weights_frame(analysis: SequenceAnalysis, names: Sequence[str]) -> DataFrame:
     """Return a table with one line for each sequence: its number among those analyzed, name, weight, and cluster.
 
     The name is left out where `names` is empty.

@@ -1,15 +1,9 @@
 """Describes the figure of an analysis, as an experiment whose table the analysis is."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from figures.analyse.sequences import table
-from figures.core import Curve, Experiment, Panel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 
 DARKEST_PERCENTILE = 99.8  # percentile of the scores: a single strong pair would leave the rest white
 NAMED = 10  # pairs whose sites are named
@@ -37,18 +31,18 @@ def panels(*, is_short: bool = False) -> tuple[Panel, ...]:
             ylabel="$-\\log$ probability of a hidden letter (nats)",
             xscale="log",
         ),
-        Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel=DEPENDS if is_short else SCORE_LABEL),
+        Panel(title=table.MAP, xlabel="site $i$", ylabel="site $j$"),
+        Panel(title=table.RANKED, xlabel="rank", ylabel=DEPENDS if is_short else SCORE_LABEL),
     )
 
 
-def decorate(axes: "Axes", rows: "DataFrame") -> None:
+def decorate(axes: Axes, rows: DataFrame) -> None:
     """Draw lines between measured points, the map as an image, and the names of the strongest pairs."""
     if len(rows):  # no pair may be far enough apart to be ranked
         {table.LEARNING: _learning, table.MAP: draw_map, table.RANKED: _ranked}[rows["panel"].iloc[0]](axes, rows)
 
 
-def draw_map(axes: "Axes", rows: "DataFrame") -> None:
+def draw_map(axes: Axes, rows: DataFrame) -> None:
     """Draw the scores of all pairs of sites, numbered from 1 without the columns that were left out."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     values = rows[rows["curve"] == table.SCORES].sort_values("x")["simulation"].to_numpy(dtype=float)
@@ -66,7 +60,7 @@ def draw_map(axes: "Axes", rows: "DataFrame") -> None:
     axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)), extend="max", label="score")
 
 
-def _learning(axes: "Axes", rows: "DataFrame") -> None:
+def _learning(axes: Axes, rows: DataFrame) -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
@@ -75,7 +69,7 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     axes.legend()  # placed once more, clear of these lines
 
 
-def _ranked(axes: "Axes", rows: "DataFrame") -> None:
+def _ranked(axes: Axes, rows: DataFrame) -> None:
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
     noise = rows[rows["curve"] == table.NOISE]

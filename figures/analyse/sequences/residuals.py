@@ -12,9 +12,8 @@ from theory.core.arrays import Array
 
 # A site of a fold, a stem or a chain touches some six others: from 25 sites on fewer than a quarter of all pairs do.
 SHORT_SITES = 24  # sites
-PSEUDO_COUNT = (
-    2.0  # sequences that are added to the number of those with a letter, so that two rare ones that meet are no proof
-)
+# Sequences that are added to the number of those with a letter, so that two rare ones that meet are no proof.
+PSEUDO_COUNT = 2.0
 SPENT = 0.5  # share of the sequences that the regression on the other sites may use up
 PASSES = 4  # of the regression where sequences with gaps are left out: each leaves the share of these
 SIGNS = 19  # as many as there are permutations

@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import GAP_NUMBER
-from figures.core import Row, row
+from figures.core import DataFrame, Row, row
 from simulate.core import Estimate
 from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
 PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"
@@ -61,7 +58,7 @@ def noise_rows(limit: float, n_pairs: int) -> list[Row]:
     return [row(NOISE, rank, panel=RANKED, theory=limit, reference=True) for rank in sorted({1, n_pairs}) if n_pairs]
 
 
-def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
+def pairs_frame(analysis: SequenceAnalysis) -> DataFrame:
     """Return a table with one line for each ranked pair, the strongest first.
 
     Sites i and j are columns of the file, and beside them residues of the reference sequence where there is one, empty

@@ -18,12 +18,10 @@ from figures.analyse.text.plan import (
 from figures.analyse.text.record import ATTENTION, EMBEDDING, ENCODER, OWN, RANDOM, VALUES, TextAnalysis
 from figures.analyse.text.table import contrast_rows
 from simulate.core import stream
-from simulate.topics import fit_value_matrix, gibbs_lda
-from simulate.topics.contrast import random_embedding
+from simulate.topics import fit_value_matrix, gibbs_lda, random_embedding
 from simulate.topics.counts import word_counts
 from simulate.topics.encoder_contrast import WordReader, attention_sums, shuffled_documents
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.topics import Masking
 
 TOP_WORDS = 10

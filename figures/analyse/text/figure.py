@@ -1,13 +1,7 @@
 """Describes the figure of an analysis, as an experiment whose table the analysis is."""
 
-from typing import TYPE_CHECKING
-
 from figures.analyse.text import table
-from figures.core import Experiment, Panel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, DataFrame, Experiment, Panel
 
 HEADROOM = 0.6  # share of the axis, for the legend
 LABELED = 4  # thresholds, each with a tick of its own
@@ -22,13 +16,13 @@ def as_experiment(title: str) -> Experiment:
 def panels() -> tuple[Panel, ...]:
     """Describe the three axes: mean cosines, their difference with its controls, and how far it is from chance."""
     return (
-        Panel(title=table.COSINE, curves={}, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
-        Panel(title=table.DIFFERENCE, curves={}, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
-        Panel(title=table.NULL, curves={}, xlabel=THRESHOLD, ylabel=r"$z$ of the difference"),
+        Panel(title=table.COSINE, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
+        Panel(title=table.DIFFERENCE, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
+        Panel(title=table.NULL, xlabel=THRESHOLD, ylabel=r"$z$ of the difference"),
     )
 
 
-def decorate(axes: "Axes", rows: "DataFrame") -> None:
+def decorate(axes: Axes, rows: DataFrame) -> None:
     """Draw thin lines between points and at zero, and make room for the legend."""
     axes.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     for k, label in enumerate(rows["curve"].drop_duplicates()):

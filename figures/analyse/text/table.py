@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from figures.analyse.text.record import EMBEDDING, RANDOM, RULES, VALUES, Comparison, TextAnalysis
-from figures.core import Row, row
+from figures.core import DataFrame, Row, row
 from simulate.core import Estimate
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 COSINE, DIFFERENCE, NULL = "cosine", "difference of cosines", "against permuted topics"
 PERMUTED = "permuted topics"
@@ -20,7 +17,7 @@ def contrast_rows(comparisons: Sequence[Comparison]) -> list[Row]:
     return [*_cosines(comparisons), *_differences(comparisons), *_scores(comparisons)]
 
 
-def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
+def contrast_frame(comparisons: Sequence[Comparison]) -> DataFrame:
     """Return a table of everything that was measured, one line for each source, rule and threshold.
 
     A single pair has no standard error: NaN.
@@ -50,7 +47,7 @@ def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
     )
 
 
-def topics_frame(analysis: TextAnalysis) -> "DataFrame":
+def topics_frame(analysis: TextAnalysis) -> DataFrame:
     """Return a table with one line for each topic: its mean share of a document, and its most probable words.
 
     The column `distance` says how far it is from its partner in another sampling, 0 for the same and 1 for no common

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.minimize import Function, Minimum, Scale, Vector, minimize
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, Within
 from theory.models.potts import centered
 
 # Added to frequencies before their logarithms are taken, since a color may never occur: then its probability P at the
@@ -19,8 +18,8 @@ PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the f
 SINGLE_PRECISION_GRADIENT = 1e-4  # relative gradient norm down to which single precision is used
 # Share of a color's variance that its predictions keep as a scale, however certain they become.
 MIN_VARIANCE_SHARE = 1e-3
-PENALTY_RANGE = Within(0.0, 1e30, closed=(True, False))  # beyond it gradients would overflow in single precision
-Penalty = Annotated[float, PENALTY_RANGE]
+# Beyond this range gradients would overflow in single precision.
+Penalty = Annotated[float, Within(0.0, 1e30, closed=(True, False))]
 # Share of the first step that the curvatures of single couplings allow: many of them act together.
 FIRST_STEP_SHARE = 0.1
 

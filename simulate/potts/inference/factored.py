@@ -1,28 +1,24 @@
 """Fits factored attention to sequences: couplings A_ij V_ab by maximum pseudo-likelihood."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from simulate.potts.inference.descent import PENALTY_RANGE
+from simulate.potts.inference.descent import Penalty
 from simulate.potts.inference.factored_fit import FactoredFit
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.factored_start import Start, balanced, factored_start
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import WEAK_ITERATIONS, WEAK_PENALTIES, WEAK_TOL, drift, still_growing
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, NonNegativeCount, Positive
+from theory.core import Array, AtLeast, Count, FitError, NonNegativeCount, Positive, checked
 from theory.models.potts import centered
 
 __all__ = ["FactoredFit", "factored_attention"]
 
 MAX_RESTARTS = 10_000
-DEFAULT_PENALTY = 0.01  # default penalty, in units of the loss of one sample
+DEFAULT_PENALTY = 0.01  # of couplings and fields, in units of the loss of one sample
 HISTORY_PAIRS = 20  # pairs of differences that shape a step of L-BFGS
 MAX_STARTS = 3  # L-BFGS starts at most so often: its history and its units may grow stale where the minimum is flat
 CURVATURE_FLOOR = 1e-3  # share of the largest curvature below which a coordinate's own does not count
@@ -34,11 +30,11 @@ def factored_attention(
     n_colors: int,
     *,
     fields: bool = True,
-    l2: float | None = None,
-    field_l2: float | None = None,
+    l2: Penalty | None = None,
+    field_l2: Penalty | None = None,
     weights: Any = None,
     start: Any = "kronecker",
-    restarts: int = 0,
+    restarts: Annotated[int, AtLeast(0, most=MAX_RESTARTS)] = 0,
     seed: NonNegativeCount = 0,
     max_iter: Count = 2000,
     tol: Positive = 1e-5,
@@ -70,11 +66,11 @@ def factored_attention(
     data = Sequences.of(states, n_colors, weights)
     if data.n_sites < 2:
         raise ValueError(f"states must have at least 2 sites to predict one from another, got {data.n_sites}")
-    penalties = _penalty("l2", l2, data), _penalty("field_l2", field_l2, data)
+    default = DEFAULT_PENALTY * float(np.sum(data.weights**2))
+    penalties = default if l2 is None else l2, default if field_l2 is None else field_l2
     problem = _Problem(data, fields, *penalties, n_threads)
     rng = np.random.default_rng(seed)
-    n_random = checks.between("restarts", restarts, 0, MAX_RESTARTS, closed=(True, True))
-    kinds = [start] + ["random"] * int(n_random)
+    kinds = [start] + ["random"] * restarts
     found = [_minimized(problem, factored_start(kind, states, data, rng), max_iter, tol) for kind in kinds]
     best = min(found, key=lambda fit: fit.objective)
     fit = replace(best, restarts=tuple(each.objective for each in found))
@@ -233,11 +229,6 @@ def _runs_away(A: Array, V: Array) -> bool:
     share = len(V) * np.sum(V.mean(axis=1) ** 2) / np.sum(V**2)
     cancellation = np.linalg.norm(A.sum(axis=1)) / (np.sqrt(len(A) - 1) * np.linalg.norm(A))
     return bool(share > 0.99 and cancellation < 0.01)
-
-
-def _penalty(name: str, given: float | None, data: Sequences) -> float:
-    """Return the checked penalty `given`, or by default a share of what one sample weighs."""
-    return DEFAULT_PENALTY * float(np.sum(data.weights**2)) if given is None else PENALTY_RANGE.check(name, given)
 
 
 def _reason(runs_away: bool, converged: bool, exhausted: bool, message: str) -> str:

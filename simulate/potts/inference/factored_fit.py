@@ -9,9 +9,7 @@ from scipy.special import log_softmax
 
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
-from theory.core.arrays import Array
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult, checks
 from theory.models import PottsModel
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import blocks

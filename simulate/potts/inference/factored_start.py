@@ -6,8 +6,7 @@ import numpy as np
 
 from simulate.potts.inference.gaussian import mean_field
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 
 Start = tuple[Array, Array, Array]
 
@@ -29,8 +28,7 @@ def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Gene
     shapes = {"A": (L, L), "V": (C, C), "h": (L, C)}
     given = [checks.finite_array(f"start {name}", each, 2) for name, each in zip(shapes, start, strict=False)]
     for (name, shape), each in zip(shapes.items(), given, strict=False):
-        if each.shape != shape:
-            raise ValueError(f"start {name} must have shape {shape}, got {each.shape}")
+        checks.shaped(f"start {name}", each, shape)
     A, V = balanced(given[0], given[1])
     return (A, V, given[2]) if len(given) == 3 else with_fields(A, V, data)
 

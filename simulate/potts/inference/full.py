@@ -20,10 +20,7 @@ from simulate.potts.inference.support import (
     still_growing,
 )
 from simulate.potts.inference.symmetric import fit as symmetric_fit
-from theory.core.arguments import checked
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Count, FitError, Positive, SolverResult, checked
 from theory.models import DensePottsModel
 
 
@@ -66,7 +63,7 @@ def pseudo_likelihood(
     tol: Positive = 1e-4,
     max_iter: Count = 1000,
     n_threads: Count = 1,
-    memory_limit: float | None = None,
+    memory_limit: Positive | None = None,
     check: bool = True,
 ) -> PseudoLikelihoodFit:
     """Fit a Potts model with couplings J_ij(a, b) and fields h_i(a) to sequences, by maximum pseudo-likelihood.

@@ -8,11 +8,7 @@ import numpy as np
 
 from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Share
-from theory.core.results import Result
+from theory.core import Array, Result, Share, checked, checks
 from theory.models import DensePottsModel
 from theory.models.potts import zero_sum
 

@@ -1,23 +1,16 @@
 """Measures how well a Potts model predicts a masked site of held-out sequences from all other sites."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from simulate.potts.inference.sequences import Sequences
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import NonNegative
-from theory.core.results import Result
+from theory.core import Array, DataFrame, NonNegative, Result, checked, table
 from theory.models import Potts, PottsModel
 from theory.models.potts import centered
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +47,7 @@ class MaskedLoss(Result):
             f"n_samples={self.n_samples})"
         )
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table with one row for each site; needs pandas."""
         return table(site=np.arange(len(self.by_site)), loss=self.by_site, accuracy=self.accuracy_by_site)
 

@@ -6,7 +6,6 @@ from simulate.potts.inference.descent import SINGLE_PRECISION_GRADIENT
 from simulate.potts.inference.minimize import HISTORY_PAIRS
 from simulate.potts.inference.objective import ROW_NUMBERS
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
 
 # All of these count arrays of (L C)^2 doubles. A vector of all couplings, each pair once, has half as many numbers.
 # While a symmetric fit evaluates there are its point, two gradients, the step, and the kept pairs but the oldest.
@@ -39,11 +38,7 @@ def peak_bytes(
 
 def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int, tol: float) -> None:
     """Raise MemoryError, with the sizes and a way out, if the fit needs more than `memory_limit` bytes."""
-    limit = (
-        checks.positive("memory_limit", memory_limit)
-        if memory_limit is not None
-        else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    )
+    limit = memory_limit or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     L, C = data.n_sites, data.n_colors
     needed = peak_bytes(L, C, symmetric=symmetric, n_threads=n_threads, tol=tol)
     if needed <= limit:

@@ -69,9 +69,8 @@ def minimize(
         direction = _direction(gradient, history, scale)
         if not history:
             direction *= first_step
-        del history[
-            : max(0, len(history) + 1 - HISTORY_PAIRS)
-        ]  # makes room for the pair of this step before memory is needed
+        # Makes room for the pair of this step before memory is needed.
+        del history[: max(0, len(history) + 1 - HISTORY_PAIRS)]
         after, tried = _step(function, x, gradient, direction)
         evaluations += tried
         if after is None:

@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models import PottsModel
 from theory.models.potts import identifiable_colors, zero_sum_blocks
 
@@ -45,10 +43,8 @@ def full_recovery_error(couplings: Any, model: PottsModel) -> float:
     Both are compared in the zero-sum gauge, in the Frobenius norm. ValueError for a model without couplings.
     """
     L, C = model.n_sites, model.n_colors
-    blocks = _limited("couplings", checks.finite_array("couplings", couplings, 4))
-    if blocks.shape != (L, L, C, C):
-        raise ValueError(f"couplings must have shape ({L}, {L}, {C}, {C}), got {blocks.shape}")
-    blocks = zero_sum_blocks(blocks)
+    given = _limited("couplings", checks.finite_array("couplings", couplings, 4))
+    blocks = zero_sum_blocks(checks.shaped("couplings", given, (L, L, C, C)))
     J, U = model.beta * model.dense_site_couplings, zero_sum_blocks(model.color_couplings)
     size_J, size_U = _sizes(J, U)
     gap = np.where(np.eye(L, dtype=bool)[:, :, None, None], 0.0, blocks - J[:, :, None, None] * U)
@@ -73,9 +69,7 @@ def matched_scale(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> 
 def _learned(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
     site, color = checks.finite_array("A", A, 2), checks.finite_array("V", V, 2)
     for name, each, size in (("A", site, model.n_sites), ("V", color, model.n_colors)):
-        if each.shape != (size, size):
-            raise ValueError(f"{name} must have shape ({size}, {size}) as in the model, got {each.shape}")
-        _limited(name, each)
+        _limited(name, checks.shaped(name, each, (size, size), " as in the model"))
     return site - np.diag(np.diag(site)), color
 
 

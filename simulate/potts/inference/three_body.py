@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.optimize import minimize
 
-from simulate.potts.inference.descent import PENALTY_RANGE, independent_fields
+from simulate.potts.inference.descent import Penalty, independent_fields
 from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body_kernel import add_triplets, gather_triplets
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 from theory.models import GroupInteraction, Interaction, ManyBodyPottsModel
 from theory.models.potts.batches import blocks
 
@@ -55,8 +50,8 @@ def three_body(
     n_colors: int,
     *,
     kind: Literal["auto", "full", "factored"] = "full",
-    l2: float | None = None,
-    field_l2: float | None = None,
+    l2: Penalty | None = None,
+    field_l2: Penalty | None = None,
     weights: Any = None,
     tol: Positive = 1e-4,
     max_iter: Count = 1000,
@@ -89,10 +84,10 @@ def three_body(
     data = Sequences.of(states, n_colors, weights)
     effective = 1 / float(np.sum(data.weights**2))
     chosen = supported_kind(data.n_sites, data.n_colors, effective, kind)
-    l2 = 1 / effective if l2 is None else PENALTY_RANGE.check("l2", l2)
+    l2 = 1 / effective if l2 is None else l2
     if l2 == 0:
         raise ValueError("l2 must be positive, got 0: colors that never occur together would have no finite couplings")
-    field_l2 = FIELD_SHARE / effective if field_l2 is None else PENALTY_RANGE.check("field_l2", field_l2)
+    field_l2 = FIELD_SHARE / effective if field_l2 is None else field_l2
     tensors = comb(data.n_sites, 3) if chosen == "full" else 1
     numbers = float(tensors) * data.n_colors**3 + (float(data.n_sites) * data.n_colors) ** 2
     checks.fits_in_memory(f"couplings of {data.n_sites} sites and {data.n_colors} colors", 8 * numbers)

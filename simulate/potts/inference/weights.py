@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from simulate.core.progress import progress_bar
 from simulate.core.threads import in_threads
 from simulate.potts.inference.similarity_kernels import count_similar, join_forests
-from theory.core.arguments import checked
-from theory.core.ranges import Count, Within
-from theory.core.results import Result
+from theory.core import Count, Result, Within, checked
 from theory.models.potts.batches import States, checked_samples
 
 Identity = Annotated[float, Within(0.0, 1.0, closed=(False, True))]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.threads import in_threads
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import Potts
 
 States = NDArray[np.int16]

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from theory.core.arguments import checked
-from theory.core.ranges import Positive
-from theory.core.results import Result
+from theory.core import Positive, Result, checked
 from theory.glm.fresh_loss import fresh_loss
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.solver import solve

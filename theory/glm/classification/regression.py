@@ -4,11 +4,9 @@ import math
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.ranges import NonNegativeCount
-from theory.models import MaskedRidge
+from theory.core import NonNegativeCount, checked
+from theory.models import Cluster, GeneralizedLinearModel, MaskedRidge, Modes
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
-from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 
 EIGENVALUE_RESOLUTION = 1e-13  # eigenvalues below this share of the largest are rounding
 

@@ -20,9 +20,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Matrix, NonNegativeCount, Vector, Within
+from theory.core import Array, Count, Matrix, NonNegativeCount, Vector, Within, checked, checks
 from theory.glm.losses import Loss
 from theory.glm.multiclass.channel import contrasts
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
@@ -59,8 +57,7 @@ def masked_classification(
     """
     covariance, c, m = covariance_matrix("inputs", inputs), cross, label_mean
     center = _center(mean, len(covariance))
-    if c.shape != center.shape:
-        raise ValueError(f"cross must have shape ({len(center)},), as inputs, got {c.shape}")
+    checks.shaped("cross", c, center.shape, ", as inputs")
     variance = 1 - m**2
     clusters = [center + c * (y - m) / variance for y in (1, -1)]
     return GaussianMixture(
@@ -99,8 +96,7 @@ def masked_color(
         raise ValueError(f"cross must have shape ({len(center)}, n_colors - 1), as inputs, got {c.shape}")
     H = contrasts(c.shape[1] + 1).T
     t = np.zeros(c.shape[1]) if label_mean is None else label_mean
-    if t.shape != (c.shape[1],):
-        raise ValueError(f"label_mean must have shape ({c.shape[1]},), as the columns of cross, got {t.shape}")
+    checks.shaped("label_mean", t, c.shape[1:], ", as the columns of cross")
     shares = 1 / len(H) + H @ t
     if shares.min() < MIN_PROBABILITY:
         raise ValueError(f"label_mean must give every color a positive probability, got {shares.tolist()}")
@@ -162,10 +158,7 @@ def split_site(covariance: ArrayLike, site: NonNegativeCount, width: Count = 1) 
 
 
 def _center(mean: Array | None, p: int) -> Array:
-    center = np.zeros(p) if mean is None else mean
-    if center.shape != (p,):
-        raise ValueError(f"mean must have shape ({p},), as inputs, got {center.shape}")
-    return center
+    return np.zeros(p) if mean is None else checks.shaped("mean", mean, (p,), ", as inputs")
 
 
 def _modes(within: Array, means: Any) -> Modes:

@@ -7,9 +7,7 @@ from typing import Annotated
 import numpy as np
 from scipy.special import gammaln
 
-from theory.core.arguments import checked
-from theory.core.ranges import AtLeast, NonNegative, Within
-from theory.core.results import Result
+from theory.core import AtLeast, NonNegative, Result, Within, checked
 from theory.glm.quadrature import normal_nodes
 
 MAX_NEIGHBORS = 10_000

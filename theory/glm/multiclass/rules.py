@@ -12,9 +12,8 @@ from theory.glm.multiclass.nodes import Rule, gaussian_nodes
 from theory.numerics.steps import relative_gap
 
 SMOOTH = 1e-8  # change from one level to the next at which a sparse grid needs no comparison
-CLEAR_SPREAD_SHARE = (
-    0.5  # of the spread of Sobol points, which is at least a few times smaller than this change at kinks
-)
+# A share of the spread of Sobol points, which is at least a few times smaller than this change at kinks.
+CLEAR_SPREAD_SHARE = 0.5
 ROUNDING = 1e-11  # a change below this is not followed up
 SETTLED_RESIDUAL_SHARE = 0.05  # residual at the end, relative to the one at the start
 

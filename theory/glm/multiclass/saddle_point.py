@@ -7,8 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from theory.core.arrays import Array
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult
 from theory.glm.multiclass.channel import ClassAverages, contrasts, symmetric_root
 from theory.glm.multiclass.decisions import decision_probabilities
 from theory.glm.multiclass.equations import Classes

@@ -1,24 +1,27 @@
-"""The saddle point of K classes with matrix overlaps: the search of softmax regression, and the choice of a solver."""
+"""The saddle point of K classes with matrix overlaps.
+
+Square loss needs one scalar equation for each covariance and linear ones for all the rest. Softmax of two classes is
+the logistic loss of the difference of the two outputs, and softmax of more classes is searched for.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, Positive, checked
 from theory.glm.continuation import ridges
+from theory.glm.fresh_loss import fresh_loss
 from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.coordinates import Logarithmic, is_exhausted, polished
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import PER_AXIS, gaussian_nodes, pilot_nodes
 from theory.glm.multiclass.rules import best_rule
 from theory.glm.multiclass.saddle_point import MulticlassSaddlePoint, observables
-from theory.glm.multiclass.square import solve_square
-from theory.glm.multiclass.two import solve_two
-from theory.models.glm import MulticlassMixture
-from theory.numerics import Solution, first_solved, follow, require_stable, search, verified
+from theory.glm.problem_solver import solve_problem
+from theory.glm.systems import as_problem
+from theory.models.glm import GaussianMixture, MulticlassMixture
+from theory.numerics import Solution, first_solved, follow, require_stable, search, solve_fixed_point, verified
 from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
 
@@ -48,10 +51,10 @@ def solve_multiclass(
     `tol` is found; with check=False the best point is returned as not converged.
     """
     if model.loss == "softmax" and model.n_classes == 2:
-        return solve_two(model, tol, max_iter, check)
+        return _solved_two(model, tol, max_iter, check)
     if model.loss == "square":
         classes = Classes(model, np.eye(model.n_classes))
-        x, evaluations = solve_square(classes, tol, max_iter)
+        x, evaluations = _solved_square(classes, tol, max_iter)
     else:
         classes, x, evaluations = _solved_softmax(model, tol, max_iter)
     with np.errstate(all="ignore"):
@@ -62,6 +65,82 @@ def solve_multiclass(
     advice = ADVICE_EXTREME if is_exhausted(classes) else ADVICE
     point = observables(classes, verified(solution, name, check, advice))
     return require_stable(point, point.replicon, name, tol, check)
+
+
+def _solved_square(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
+    """Return the solved point of `Classes` with square loss, and the evaluations of its scalar equations.
+
+    Outputs do not interact: V_c and Vhat_c = alpha p_c/(1 + V_c) are multiples of the identity, p_c the share of the
+    clusters of covariance c, and V alone solves V_c = sum_m w om_c G with G = 1/(lam + sum_c Vhat_c om_c) in mode m.
+    Given V, with D = diag(alpha p_k/(1 + V_k)) over clusters and T = sum_m G gram (K, K), the forces are
+    rhat = (1 - b 1^T) S with S = (D^-1 + T)^-1, the bias b = S 1/(1^T S 1) balances them, and r = rhat T. The rest q
+    solves linear equations over the covariances.
+    """
+    model, own = classes.model, classes.own
+    modes, K, C = model.modes, model.n_classes, classes.C
+    om, w = modes.covariances, modes.weights
+    shares = model.alpha * np.array(model.probabilities)
+    totals = np.bincount(own, weights=shares, minlength=C)
+
+    def resolvent(log_V: Array) -> Array:
+        return np.asarray(1 / (model.lam + (totals / (1 + np.exp(log_V))) @ om))
+
+    def update(log_V: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return np.asarray(np.log(om @ (w * resolvent(log_V))))
+
+    # The map of log V rises, with a slope below 1 everywhere: its fixed point is the only one.
+    solution = solve_fixed_point(
+        update, np.log(om @ w / model.lam), method="newton", tol=1e-3 * tol, max_iter=max_iter, check=False
+    )
+    V, G = np.exp(solution.value), resolvent(solution.value)
+    T = modes.gram @ G
+    S = np.linalg.inv(np.diag((1 + V[own]) / shares) + T)
+    b = S.sum(axis=1) / S.sum() if model.bias else np.zeros(K)
+    rhat = S - np.outer(b, S.sum(axis=0))
+    r = rhat @ T
+    pull = np.einsum("cm,ik,klm,jl->cij", om * G**2, rhat, modes.gram, rhat)
+    transfer = (om * (w * G**2)) @ om.T  # of qhat to q
+    rates = np.array([np.outer(rhat[:, k], rhat[:, k]) / shares[k] for k in range(K)])
+    source = np.stack([rates[[k for k in range(K) if own[k] == c]].sum(axis=0) for c in range(C)])
+    known = pull + np.einsum("cd,dij->cij", transfer, source)
+    q = np.linalg.solve(np.eye(C) - transfer * (totals / (1 + V) ** 2), known.reshape(C, -1)).reshape(C, K, K)
+    wide = V[:, None, None] * np.eye(K)
+    return np.concatenate((wide.ravel(), q.ravel(), r.ravel(), b)), solution.iterations
+
+
+def _solved_two(model: MulticlassMixture, tol: float, max_iter: int, check: bool) -> MulticlassSaddlePoint:
+    """Solve softmax of two classes as the logistic loss of w = w_1 - w_2, at the ridge lam/2.
+
+    At the minimum the rows of the weights are w_1 = -w_2 = w/2, so that |W|^2 = |w|^2/2, and the outputs are +-h/2. A
+    matrix over the outputs is a quarter of the binary number times (1, -1; -1, 1). V is a response to the ridge lam
+    instead of lam/2, which takes the factor into account: the prox of h has the response 4 V_11.
+    """
+    binary = GaussianMixture(
+        modes=model.modes,
+        probabilities=model.probabilities,
+        alpha=model.alpha,
+        lam=model.lam / 2,
+        loss="logistic",
+        bias=model.bias,
+    )
+    point = solve_problem(as_problem(binary), tol=tol, max_iter=max_iter, check=check)
+    sign = np.array([1.0, -1.0])
+    matrix = np.outer(sign, sign) / 4
+    return MulticlassSaddlePoint(
+        model=model,
+        V=point.V[:, None, None] * matrix,
+        q=point.q[:, None, None] * matrix,
+        r=np.outer(sign, point.r) / 2,
+        bias=sign * point.bias[0] / 2,
+        train_loss=point.train_loss,
+        test_loss=fresh_loss(point),
+        replicon=point.replicon,
+        quadrature="panels",
+        residual=point.residual,
+        iterations=point.iterations,
+        converged=point.converged,
+    )
 
 
 def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tuple[Classes, Array, int]:
