@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,6 +84,11 @@ class RowDependence(ABC):
         return eigenvalue_law(values, counts / counts.sum())
 
     @property
+    def representative(self) -> "RowDependence | None":
+        """The finite rows that stand for all of them; None where n is infinite and all rows are alike."""
+        return self if math.isfinite(self.n) else None
+
+    @property
     def is_identity(self) -> bool:
         """Whether T is the identity, so that the rows are independent and alike."""
         return self.law.alike
@@ -154,14 +159,18 @@ class IndependentRows(RowDependence):
     1.0
     """
 
-    n: ClassVar[float] = math.inf
     is_usual: ClassVar[bool] = True  # reprs of models do not show it
+
+    @property
+    def n(self) -> float:  # type: ignore[override]
+        """Infinity, which serves every number of rows."""
+        return math.inf
 
     def _matrix(self) -> Array:
         raise AssertionError("the size is asked first")
 
     @property
-    def law(self) -> RowScales:  # type: ignore[override]  # nothing to cache
+    def law(self) -> RowScales:
         """All eigenvalues are 1."""
         return GAUSSIAN
 
@@ -290,34 +299,31 @@ def _means_of_shares(law: RowScales, n: int) -> Array:
     nodes, masses = law.nodes[order], law.probabilities[order]
     below = np.concatenate([[0.0], np.cumsum(masses)])
     totals = np.concatenate([[0.0], np.cumsum(masses * nodes)])
-    return np.diff(np.interp(np.arange(n + 1) * below[-1] / n, below, totals)) * n
+    return np.asarray(np.diff(np.interp(np.arange(n + 1) * below[-1] / n, below, totals)) * n)
 
 
 class DependentRows:
-    """What records with fields `row_scales` and `row_dependence`, n and alpha know of their rows."""
+    """What records with fields `row_scales` and `row_dependence` know of their rows."""
 
     row_scales: RowScales
     row_dependence: RowDependence
-    alpha: float
 
     @cached_property
     def row_law(self) -> RowScales:
         """The law of scales of independent rows with the same X'X: all that the equations for X'X know of the rows."""
-        return combined(self.row_scales, self.row_dependence).law
-
-    def _require_rows(self, n: float) -> None:
-        """Raise ValueError where the dependence is one of another number of rows than n = alpha d."""
-        rows = self.row_dependence.n
-        if math.isfinite(rows) and not (math.isfinite(n) and round(n) == rows):
-            instead = "take n = inf" if math.isinf(n) else f"take n = {round(n)}, or n = inf"
-            raise ValueError(f"row_dependence must be of alpha d = {n:g} rows, got {self.row_dependence!r}; {instead}")
-        combined(self.row_scales, self.row_dependence)
+        return law_of_rows(self.row_scales, self.row_dependence)
 
 
-def combined(scales: RowScales, dependence: RowDependence) -> Any:
-    """Return what has the `law` of rows of these scales and this dependence; ValueError for both at n = infinity."""
-    if dependence.is_identity:
-        return _Independent(scales)
+def law_of_rows(scales: RowScales, dependence: RowDependence) -> RowScales:
+    """Return the law of scales of independent rows that have the same X'X as rows of these scales and this dependence.
+
+    ValueError for scales that differ beside a dependence of infinitely many rows.
+    """
+    return scales if dependence.is_identity else joint_rows(scales, dependence).law
+
+
+def joint_rows(scales: RowScales, dependence: RowDependence) -> RowDependence:
+    """Return the dependence of rows that have these scales too; ValueError for scales that differ at n = infinity."""
     if scales.alike:
         return dependence
     if not math.isfinite(dependence.n):
@@ -328,6 +334,12 @@ def combined(scales: RowScales, dependence: RowDependence) -> Any:
     return UnlikeDependentRows(dependence, scales)
 
 
-@dataclass(frozen=True)
-class _Independent:
-    law: RowScales
+def require_rows(scales: RowScales, dependence: RowDependence, alpha: float, d: float) -> None:
+    """Raise ValueError where a dependence is not one of n = alpha d rows, or goes with no such scales."""
+    if math.isfinite(dependence.n):
+        n = alpha * d
+        if not (math.isfinite(n) and round(n) == dependence.n):
+            instead = "take n = inf" if math.isinf(n) else f"take n = {round(n)}, or n = inf"
+            raise ValueError(f"row_dependence must be of n = alpha d = {n:g} rows, got {dependence!r}; {instead}")
+    if not dependence.is_identity:
+        joint_rows(scales, dependence)
