@@ -12,9 +12,8 @@ from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.ranges import Grid, PositiveGrid
 from theory.core.results import SolverResult
-from theory.masked.errors import SampleFactors
+from theory.masked.errors import SampleFactors, per_coordinate
 from theory.masked.signs import require_non_negative
-from theory.masked.solution import per_coordinate
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
 from theory.models.row_scales import GAUSSIAN, RowScales

@@ -52,7 +52,7 @@ def noise_of(data: SpikedData) -> SpikedNoise:
     definite.
     """
     direction = None if data.direction is None else data.direction[None]
-    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam, data.row_scales))
+    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam, data.row_law))
 
 
 def spiked_noise(

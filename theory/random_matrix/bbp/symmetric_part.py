@@ -72,8 +72,8 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
     theta = float(spike_strength(data)[0])
     if data.method != "ssr":
         raise ValueError(f"method must be 'ssr' for the symmetric part of the predictor, got {data.method!r}")
-    if not data.row_scales.alike:
-        raise ValueError(f"row_scales must be EqualScales() for the symmetric part, got {data.row_scales}")
+    if not data.row_law.alike:
+        raise ValueError(f"row_scales must be EqualScales() for the symmetric part, got {data.row_law}")
     noise, spikes = data.noise, SpikedBulk(noise_of(data))
     checks.positive("lam", data.lam)
     if not isinstance(spikes.operator, Diagonal):

@@ -75,7 +75,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     (array([[-2.3406,  0.902 ]]), array([0.    , 0.3748, 0.5921]))
     """
     _refuse_unbounded("model", model.covariance, divided=model.covariance.spectrum.axes)
-    _bounded(model.row_scales)
+    _bounded(model.row_law)
     return _law(model.covariance, partial(masked_predictor, model), Predictor())
 
 
