@@ -242,6 +242,7 @@ class _EigenvalueLaw(PointScales):
     """The law of the eigenvalues of a T, or of the nodes that stand for them, with what is known of them exactly."""
 
     exact: dict[str, float] = dataclasses.field(default_factory=dict)
+    field_name: ClassVar[str] = "row_dependence"
 
     @property
     def heterogeneity(self) -> float:
@@ -257,6 +258,9 @@ class _EigenvalueLaw(PointScales):
     def largest(self) -> float:
         """The largest eigenvalue, infinite where it grows with n."""
         return self.exact.get("largest", super().largest)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.nodes)} eigenvalues up to {self.largest:.6g}, mean square {self.heterogeneity:.6g}>"
 
 
 def eigenvalue_law(values: Array, weights: Array, **exact: float) -> PointScales:
@@ -312,6 +316,12 @@ class DependentRows:
     def row_law(self) -> RowScales:
         """The law of scales of independent rows with the same X'X: all that the equations for X'X know of the rows."""
         return law_of_rows(self.row_scales, self.row_dependence)
+
+
+def law_of_sample(scales: RowScales, dependence: RowDependence, alpha: float, d: float) -> RowScales:
+    """Return `law_of_rows` for n = alpha d rows; ValueError where the dependence is not one of so many rows."""
+    require_rows(scales, dependence, alpha, d)
+    return law_of_rows(scales, dependence)
 
 
 def law_of_rows(scales: RowScales, dependence: RowDependence) -> RowScales:

@@ -92,8 +92,8 @@ def _verified(spiked: SpikedNoise) -> SpikedNoise:
         raise ValueError(f"noise must be positive definite, got an eigenvalue {least}")
     if math.isinf(spiked.rows.largest):
         raise ValueError(
-            f"row_scales must be bounded for spikes, got {spiked.rows}: a single heavy row makes an outlier of its "
-            "own, and at infinite size the bulk has no end"
+            f"{spiked.rows.field_name} must be bounded for spikes, got {spiked.rows}: a single heavy row makes an "
+            "outlier of its own, and at infinite size the bulk has no end"
         )
     return spiked
 
