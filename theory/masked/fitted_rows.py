@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from theory.core import checks
 from theory.core.arrays import Array
@@ -26,6 +26,8 @@ from theory.models import (
 )
 from theory.models.row_dependence import joint_rows, law_of_rows
 from theory.random_matrix.row_response import RowResponse, row_response, row_weight
+
+Rows = NDArray[np.intp]  # numbers of rows
 
 POSSIBLE = 1e-8  # relative variance below zero that rounding may leave of a row, given the others
 STEADY = 1e-12  # change of an error on twice as many rows that stand for infinitely many
@@ -232,7 +234,7 @@ class FittedRows:
         return point, FittedRows(IndependentRows().law, rows, len(matrix), point, self.exact_size)
 
 
-def _mean_variance(matrix: Array, rows: Array) -> float:
+def _mean_variance(matrix: Array, rows: Rows) -> float:
     return float(np.mean(np.diagonal(matrix)[rows]))
 
 
@@ -241,7 +243,7 @@ def _numbers(values: ArrayLike) -> Numbers:
     return float(array) if array.ndim == 0 else array
 
 
-def _folds(folds: ArrayLike, n: int) -> list[Array]:
+def _folds(folds: ArrayLike, n: int) -> list[Rows]:
     """Return the rows of every fold."""
     if np.ndim(folds) == 0:
         count = checks.count("folds", folds, least=2)
@@ -257,7 +259,7 @@ def _folds(folds: ArrayLike, n: int) -> list[Array]:
     return [np.flatnonzero(labels == name) for name in names]
 
 
-def _outside(fold: Array, gap: int, n: int) -> Array:
+def _outside(fold: Rows, gap: int, n: int) -> Rows:
     """Return the rows that are more than `gap` rows away from a fold."""
     near = np.zeros(n, bool)
     for shift in range(-gap, gap + 1) if gap < n else ():

@@ -62,8 +62,9 @@ def _point(covariance: Covariance, alpha_: float, lam_: float, rows: RowScales) 
     at = of.moments(kappa)
     factors = SampleFactors.of(rows, at, alpha, lam, kappa)
     test = per_coordinate(covariance, (of.errors(kappa) * factors.test[:, None])[0])
-    numbers = (kappa, at.df1, at.df2, lam / kappa, at.df1 / alpha)
-    return RidgePoint(*(float(v[0]) for v in numbers), test, float(factors.train[0]), float(factors.gcv[0]), ridge)
+    numbers = (kappa, at.df1, at.df2, lam / kappa, at.df1 / alpha, factors.train, factors.gcv)
+    kappa_, df1, df2, weight, share, train, gcv = (float(values[0]) for values in numbers)
+    return RidgePoint(kappa_, df1, df2, weight, share, test, train, gcv, ridge)
 
 
 def _exact_size(covariance: Covariance, alpha_: float, lam_: float, rows: RowScales) -> RidgePoint:
@@ -84,7 +85,9 @@ def _exact_size(covariance: Covariance, alpha_: float, lam_: float, rows: RowSca
     factors = SampleFactors.of(rows, at, alpha, lam, kappa)
     test = own_population_errors(spectrum, kappa) * factors.test
     numbers = (kappa, at.df1, at.df2, lam / kappa, at.df1 / alpha, test, factors.train, factors.gcv)
-    return RidgePoint(*(per_coordinate(covariance, values) for values in numbers), ridge)
+    each = (per_coordinate(covariance, values) for values in numbers)
+    kappa, df1, df2, weight, share, test, train, gcv = each
+    return RidgePoint(kappa, df1, df2, weight, share, test, train, gcv, ridge)
 
 
 def _ridgeless(covariance: Covariance, alpha: float, rows: RowScales) -> RidgePoint:
