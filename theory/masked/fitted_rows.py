@@ -250,9 +250,11 @@ def _folds(folds: ArrayLike, n: int) -> list[Rows]:
         if count > n:
             raise ValueError(f"folds must be at most the number n = {n} of rows, got {count}")
         return list(np.array_split(np.arange(n), count))
-    labels = checks.integer_array("folds", folds)
+    labels = np.asarray(folds)
     if labels.shape != (n,):
         raise ValueError(f"folds must be a number, or the fold of every row, ({n},), got shape {labels.shape}")
+    if (labels % 1 != 0).any():
+        raise ValueError(f"folds must be integers, got {labels[labels % 1 != 0][0]}")
     names = np.unique(labels)
     if len(names) < 2:
         raise ValueError(f"folds must be at least 2 different ones, got {names[0]} for every row")
