@@ -24,7 +24,7 @@ from theory.models import (
     RowDependence,
     RowScales,
 )
-from theory.models.row_dependence import joint_rows, law_of_rows
+from theory.models.joint_rows import joint_rows, law_of_rows
 from theory.random_matrix.row_response import RowResponse, row_response, row_weight
 
 Rows = NDArray[np.intp]  # numbers of rows

@@ -16,7 +16,8 @@ from theory.masked.errors import SampleFactors, per_coordinate
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
-from theory.models.row_dependence import INDEPENDENT, RowDependence, law_of_sample
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
 

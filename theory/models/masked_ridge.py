@@ -8,7 +8,8 @@ from theory.core.arguments import CheckedRecord
 from theory.core.ranges import Real
 from theory.models.conventions import SampleRatio, samples_per_unknown
 from theory.models.covariance import Covariance
-from theory.models.row_dependence import INDEPENDENT, DependentRows, RowDependence, require_rows
+from theory.models.joint_rows import DependentRows, require_rows
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 

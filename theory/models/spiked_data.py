@@ -12,7 +12,8 @@ from theory.core.arrays import Array
 from theory.core.ranges import NonNegative, Positive
 from theory.models.conventions import SampleRatio
 from theory.models.covariance import Covariance, set_checked
-from theory.models.row_dependence import INDEPENDENT, DependentRows, RowDependence, require_rows
+from theory.models.joint_rows import DependentRows, require_rows
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]

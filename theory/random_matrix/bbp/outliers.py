@@ -11,7 +11,8 @@ from theory.core.arrays import Array
 from theory.core.ranges import Matrix, NonNegative, Positive
 from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
-from theory.models.row_dependence import INDEPENDENT, RowDependence, law_of_sample
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range

@@ -6,7 +6,8 @@ from functools import partial
 
 from theory.core.arguments import checked
 from theory.models import Covariance, MaskedRidge, Spectrum
-from theory.models.row_dependence import INDEPENDENT, RowDependence, law_of_sample
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of
