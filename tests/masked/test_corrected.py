@@ -40,7 +40,7 @@ SCALES = PointScales([0.4, 2.8], [0.75, 0.25])
 
 
 def written_out(T, share, centered):
-    """The correction by the eigenvalues of T or J T J, and for centered rows the variance of the mean by its matrices."""
+    """The correction by the eigenvalues of T or J T J, and about the mean its variance by the matrices themselves."""
     n = len(T)
     J = np.eye(n) - 1 / n if centered else np.eye(n)
     t, vectors = np.linalg.eigh(J @ T @ J)
