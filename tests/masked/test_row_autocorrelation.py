@@ -24,7 +24,7 @@ from theory.models import (
 )
 
 FOURS = np.repeat(np.arange(15), 4)  # subjects of four rows each
-INDEPENDENT = IndependentRows()
+INDEPENDENT, ALIKE = IndependentRows(), EqualScales()
 SCALES = PointScales([0.4, 2.8], [0.75, 0.25])
 
 
@@ -41,7 +41,7 @@ def second_order(n):
     return Autocovariance(values[:n])
 
 
-def alarms(name, d, runs, law=EqualScales(), dependence=INDEPENDENT, groups=None, permutations=19, n=60):
+def alarms(name, d, runs, law=ALIKE, dependence=INDEPENDENT, groups=None, permutations=19, n=60):
     """How many of the data sets the test calls dependent at the level .05."""
     found = 0
     for i in range(runs):
@@ -55,8 +55,8 @@ def alarms(name, d, runs, law=EqualScales(), dependence=INDEPENDENT, groups=None
 @pytest.mark.parametrize("law", [EqualScales(), StudentTScales(5.0)], ids=repr)
 def test_false_alarms_are_at_the_level_for_any_law_of_independent_rows(law, groups):
     """At 19 permutations and the level .05 the test is exact; the bounds hold in all but 1e-5 of the cases."""
-    found = alarms(f"{law!r}, {groups is None}", 20, 200, law, groups=groups)
-    assert binom.ppf(5e-6, 200, 0.05) <= found <= binom.isf(5e-6, 200, 0.05)
+    found = alarms(f"{law!r}, {groups is None}", 20, 120, law, groups=groups)
+    assert binom.ppf(5e-6, 120, 0.05) <= found <= binom.isf(5e-6, 120, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_false_alarms_are_at_the_level_for_any_law_of_independent_rows(law, grou
     ids=["in time", "alternating", "subjects"],
 )
 def test_power_against_weak_dependence(dependence, groups, power):
-    found = alarms(repr(dependence), 60, 60, dependence=dependence, groups=groups)
-    assert found >= binom.ppf(1e-5, 60, power)
+    found = alarms(repr(dependence), 60, 40, dependence=dependence, groups=groups)
+    assert found >= binom.ppf(1e-5, 40, power)
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_estimates_of_correlations_are_right_and_as_exact_as_said(agrees):
             sample(columns(d), n, stream(0, "in time", i), row_dependence=law), 3, stream(0), permutations=19
         )
         for law in [AR1Rows(n, 0.6)]
-        for i in range(100)
+        for i in range(80)
     ]
     for h in range(3):
         agrees(Estimate.of([one.values[h] for one in found]), 0.6 ** (h + 1), resolves=0.3, bias=0.5 / n)
@@ -188,10 +188,10 @@ def test_estimates_of_correlations_are_right_and_as_exact_as_said(agrees):
     )
     alone = [
         row_autocorrelation(sample(columns(d), n, stream(0, "alone", i)), 3, stream(0), permutations=19)
-        for i in range(150)
+        for i in range(100)
     ]
     spread = np.std([one.values for one in alone], axis=0)
-    np.testing.assert_allclose(np.mean([one.stderr for one in alone], axis=0), spread, rtol=0.25)
+    np.testing.assert_allclose(np.mean([one.stderr for one in alone], axis=0), spread, rtol=0.3)
     variances = columns(d).matrix
     agrees(
         Estimate.of([one.effective_columns for one in alone]),
@@ -259,11 +259,11 @@ def test_groups_give_a_law_of_subjects():
 )
 def test_dependent_and_unlike_rows_are_told_apart(kind, correlation, law):
     found = []
-    for i in range(10):
+    for i in range(8):
         rng = stream(0, "kinds", kind, correlation, i)
         X = sample(AR1(60, 0.6), 120, rng, row_scales=law, row_dependence=AR1Rows(120, correlation))
         found.append(diagnose_rows(X, 0.05, rng))
-    assert sum(one.kind == kind for one in found) >= 9
+    assert sum(one.kind == kind for one in found) >= 7
     ratio = np.mean([one.loo_over_gcv for one in found])
     assert ratio == pytest.approx(1.75 if law is SCALES else 1.0, abs=0.12 if law is SCALES else 0.01)
     assert np.mean([one.autocorrelation.values[0] for one in found]) == pytest.approx(correlation, abs=0.15)

@@ -137,7 +137,10 @@ def test_whitened_rows_have_a_smaller_error_and_gcv_is_right(agrees):
 # They solve kappa, D and the closed forms of the moments over frequencies of both spectra with mpmath at 40 digits.
 REFERENCES = [
     (2.0, 0.1, 0.9, 0.0, (1.477787062475, 0.1056446496397, 0.2172752613856, 0.3880739723848)),
-    (4.0, 0.1, 0.6, 0.6, (0.6302618859162, 0.2858644341659, 0.4391756899163, 0.5205240005509)),
+    pytest.param(
+        *(4.0, 0.1, 0.6, 0.6, (0.6302618859162, 0.2858644341659, 0.4391756899163, 0.5205240005509)),
+        marks=pytest.mark.slow,
+    ),
 ]
 MEASURED = (mean_test_error, mean_train_error, mean_gcv_error, mean_next_row_error)
 
@@ -147,7 +150,7 @@ def test_errors_tend_to_their_limits(alpha, lam, phi, r, limits, agrees):
     model = MaskedRidge(AR1(np.inf, r), alpha, lam, row_dependence=AR1Rows(np.inf, phi))
     for measured, limit, resolves in zip(MEASURED, limits, (0.12, 0.12, 0.15, 0.3), strict=True):
         near, far = (
-            Estimate.of([measured(model, d, stream(0, measured.__name__, alpha, d, i)) for i in range(100)])
+            Estimate.of([measured(model, d, stream(0, measured.__name__, alpha, d, i)) for i in range(80)])
             for d in (30, 60)
         )
         agrees(extrapolate(near, far), limit, resolves=resolves)
@@ -168,12 +171,12 @@ def test_the_next_row_is_averaged_as_if_it_were_drawn(agrees):
     """Two rows more are drawn than are fitted, and the squared error of the second one is measured."""
     d, n = 5, 12
     model = MaskedRidge(AR1(d, 0.6), n / d, 0.1, row_dependence=AR1Rows(np.inf, 0.8))
-    exact = Estimate.of([mean_next_row_error(model, d, stream(0, "exact", i), 2) for i in range(400)])
+    exact = Estimate.of([mean_next_row_error(model, d, stream(0, "exact", i), 2) for i in range(300)])
     drawn = []
-    for i in range(1000):
+    for i in range(700):
         X = sample(model.covariance, n + 2, stream(0, "drawn", i), row_dependence=AR1Rows(n + 2, 0.8))
         drawn.append(fit(X[:n], 0.1).mean_test_error(X[-1:]))
-    agrees(Estimate.of(drawn), exact.mean, resolves=0.4, bias=4 * exact.stderr)
+    agrees(Estimate.of(drawn), exact.mean, resolves=0.5, bias=4 * exact.stderr)
     assert abs(exact.mean / mean_test_error(model, d, stream(0)) - 1) > 0.05
 
 
