@@ -80,11 +80,11 @@ def test_one_point_in_arbitrary_precision():
 
     def rows(function):
         r = mpf(phi)
-        ends = [0, mpf("0.05"), mpf("0.2"), mpf(1), pi]
+        ends = [0, mpf("0.1"), mpf("0.5"), pi]
         return quad(lambda w: function((1 - r * r) / (1 - 2 * r * cos(w) + r * r)), ends) / pi
 
-    with mp.workdps(30):
-        exact = high_precision.elliptical([1.0], [1.0], alpha, lam, rows, digits=20)
+    with mp.workdps(20):
+        exact = high_precision.elliptical([1.0], [1.0], alpha, lam, rows, digits=14)
     point = masked.solve(MaskedRidge(Isotropic(math.inf), alpha, lam, row_dependence=AR1Rows(math.inf, phi)))
     found = (point.effective_ridge, point.mean_test_error, point.mean_train_error, point.mean_gcv_error)
     expected = (exact.effective_ridge, exact.test_error, exact.train_error, exact.gcv_error)
@@ -139,7 +139,7 @@ def test_independent_rows_of_unlike_scale_are_left_out_rightly(lam):
     np.testing.assert_allclose(dependent.mean_factor, unlike.mean_factor, rtol=1e-11)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
+@settings(derandomize=True, deadline=None, max_examples=12)
 @given(alpha=st.floats(0.2, 5.0), lam=st.floats(1e-4, 10.0), n=st.sampled_from([math.inf, "n"]))
 def test_no_dependence_is_no_dependence(alpha, lam, n):
     plain = MaskedRidge(TwoLevel(30), alpha, lam)
@@ -266,9 +266,9 @@ def test_folds_of_independent_rows_cost_the_error_of_fewer_rows():
 
 
 def test_all_rows_as_folds_are_nearly_left_out_one_by_one():
-    point = solved(SERIES)
-    np.testing.assert_allclose(point.fold_error(N), point.leave_one_out_error, rtol=2e-2)
-    assert not np.allclose(point.fold_error(N), point.leave_one_out_error, rtol=1e-4)
+    point = masked.solve(MaskedRidge(AR1(10, 0.6), 3.0, 0.1, row_dependence=AR1Rows(30, 0.8)))
+    np.testing.assert_allclose(point.fold_error(30), point.leave_one_out_error, rtol=4e-2)
+    assert not np.allclose(point.fold_error(30), point.leave_one_out_error, rtol=1e-4)
 
 
 def test_the_mean_costs_more_than_one_in_n():

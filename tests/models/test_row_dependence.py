@@ -184,7 +184,7 @@ def test_independent_rows_are_recognized(rows):
     assert MaskedRidge(Isotropic(4), 2.0, 0.1, row_dependence=rows).row_law is GAUSSIAN
 
 
-@settings(derandomize=True, deadline=None, max_examples=30)
+@settings(derandomize=True, deadline=None, max_examples=15)
 @given(phi=st.floats(-0.95, 0.95), alpha=st.floats(1.05, 50.0))
 def test_effective_rows_lie_between_those_of_many_rows_and_all(phi, alpha):
     rows = AR1Rows(math.inf, phi)
