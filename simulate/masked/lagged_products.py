@@ -61,7 +61,7 @@ def centered_rows(name: str, X: Any) -> Array:
 def pooled_products(rows: Array, lags: int) -> Array:
     """Return sum_i x_i.x_(i+h) over sum_i |x_i|^2 for the lags h = 0 to `lags`, (lags + 1,)."""
     products = [np.vdot(rows[: len(rows) - h], rows[h:]) for h in range(lags + 1)]
-    return np.array(products) / products[0]
+    return np.asarray(np.array(products) / products[0])
 
 
 def effective_columns(rows: Array) -> float:

@@ -40,7 +40,7 @@ SCALES = PointScales([0.4, 2.8], [0.75, 0.25])
 
 
 def written_out(T, share, centered):
-    """The correction by the eigenvalues of T or J T J, and for centered rows the variance of the mean by its matrices."""
+    """The correction by the eigenvalues of T or J T J, and about the mean its variance by the matrices themselves."""
     n = len(T)
     J = np.eye(n) - 1 / n if centered else np.eye(n)
     t, vectors = np.linalg.eigh(J @ T @ J)
@@ -152,7 +152,7 @@ def test_what_cross_validation_reports_of_dependent_and_unlike_rows(rows, agrees
     d, n = 60, 120
     covariance, law = AR1(d, 0.6), AR1Rows(n, correlation)
     found = []
-    for i in range(90):
+    for i in range(50):
         rng = stream(0, "reported", rows, i)
         X = sample(covariance, n, rng, row_dependence=law)
         roots = np.sqrt(draw_row_scales(SCALES, n, rng)) if unlike else np.ones(n)
@@ -163,7 +163,7 @@ def test_what_cross_validation_reports_of_dependent_and_unlike_rows(rows, agrees
     loo, gcv, corrected = (Estimate.of(column) for column in np.transpose(found))
     assert abs(loo.mean - REPORTED[rows][0]) < 0.04
     assert abs(gcv.mean - REPORTED[rows][1]) < 0.03
-    agrees(corrected, 1.0, resolves=0.12, bias=1 / d)
+    agrees(corrected, 1.0, resolves=0.15, bias=1 / d)
 
 
 def test_a_new_row_about_the_mean_of_dependent_rows(agrees):
@@ -171,7 +171,7 @@ def test_a_new_row_about_the_mean_of_dependent_rows(agrees):
     d, n, law = 40, 80, AR1Rows(80, 0.9)
     covariance = AR1(d, 0.6)
     ratios = []
-    for i in range(100):
+    for i in range(60):
         X = sample(covariance, n, stream(0, "about the mean", i), row_dependence=law)
         mean = X.mean(axis=0)
         one = fit(X - mean, 0.1)
@@ -185,9 +185,9 @@ def test_replicates_measure_the_corrected_error(agrees):
     gaps = [
         mean_corrected_error(model, 50, stream(0, "replicate", i))
         / mean_test_error(model, 50, stream(0, "replicate", i))
-        for i in range(60)
+        for i in range(40)
     ]
-    agrees(Estimate.of(gaps), 1.0, resolves=0.12, bias=1 / 50)
+    agrees(Estimate.of(gaps), 1.0, resolves=0.15, bias=1 / 50)
 
 
 @pytest.mark.slow

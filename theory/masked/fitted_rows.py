@@ -100,7 +100,7 @@ class FittedRows:
             return 1.0
         rows = self.joint
         if math.isfinite(rows.n):
-            return self.near(rows.next_row(steps), 1.0)
+            return self.near(rows._ahead(steps), 1.0)
         match rows:
             case AR1Rows():
                 return _numbers(1 - rows.correlation ** (2 * steps) * (1 - self._last_of_series(rows.correlation)))
@@ -108,7 +108,7 @@ class FittedRows:
                 raise ValueError(f"the next row of a long memory needs finitely many rows, got {rows!r}")
         n, before = 64, np.array(np.inf)
         while n <= MOST_ROWS:
-            found = np.asarray(self.near(rows.resized(n).next_row(steps), 1.0))
+            found = np.asarray(self.near(rows.resized(n)._ahead(steps), 1.0))
             if np.max(abs(found - before)) <= STEADY:
                 return _numbers(found)
             before, n = found, 2 * n
