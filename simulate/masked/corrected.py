@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 from scipy.linalg import toeplitz
 
 from simulate.masked.row_dependence import at_rows
@@ -24,6 +24,7 @@ STEP = 0.2  # of log D between two nodes; splines of degree 7 are then exact to 
 DEGREE, MARGIN = 7, 4  # of the splines; nodes beyond the ends, where a spline is less exact
 ACCURACY = 1e-8  # of the correction, at which the step need not be halved
 HALVINGS = 5  # of the step
+SMALL_OFFSET, TERMS = 0.05, 5  # of logits from their mean, within which so many derivatives are exact to 1e-10
 COMPARED = 4  # every fourth of the intervals between nodes is where the interpolant is compared with exact values
 # Shares of the degrees of freedom are told from 0 and from their largest value up to this distance.
 RESOLVED = 1e-9
@@ -203,10 +204,23 @@ def correction(modes: RowModes, shares: Array, ridge: str) -> Array:
         spline = make_interp_spline(*modes.at(nodes), DEGREE)
         places, exact = modes.at(nodes[MARGIN:-MARGIN:COMPARED] + step / 2)
         if np.max(abs(spline(places) - exact)) <= ACCURACY:
-            return np.asarray(np.exp(spline(logits)))
+            return np.exp(_interpolated(spline, logits))
     raise FloatingPointError(
         f"the correction is not smooth enough to be interpolated: off by more than {ACCURACY:g} with steps of {step:g}"
     )
+
+
+def _interpolated(spline: BSpline, logits: Array) -> Array:
+    """Evaluate the spline; coordinates that differ little at each ridge share the derivatives at their mean."""
+    center = logits.mean(axis=-1, keepdims=True)
+    offsets = logits - center
+    if abs(offsets).max() > SMALL_OFFSET:
+        return np.asarray(spline(logits))
+    value = np.zeros_like(logits)
+    for order in range(TERMS, -1, -1):
+        value *= offsets
+        value += spline(center, order) / math.factorial(order)
+    return value
 
 
 def _range_of_deltas(modes: RowModes, lowest: float, highest: float) -> tuple[float, float]:

@@ -120,6 +120,16 @@ def test_a_path_is_corrected_as_single_fits_are(n, d, centered):
     assert path.best("corrected", law, centered) == found.mean(axis=1).argmin()
 
 
+def test_coordinates_whose_degrees_of_freedom_differ_little_are_corrected_together(monkeypatch):
+    X = sample(AR1(40, 0.6), 200, stream(0, "together"), row_dependence=AR1Rows(200, 0.8))
+    path = fit_path(X, [0.1, 1.0])
+    found = path.corrected_error(AR1Rows(200, 0.8))
+    monkeypatch.setattr(module, "SMALL_OFFSET", 0.0)
+    alone = path.corrected_error(AR1Rows(200, 0.8))
+    np.testing.assert_allclose(found, alone, rtol=1e-9)
+    assert not np.array_equal(found, alone)
+
+
 def test_the_corrected_error_chooses_a_larger_and_better_ridge():
     covariance, law = AR1(60, 0.6), AR1Rows(120, 0.9)
     path = fit_path(sample(covariance, 120, stream(0, "choice"), row_dependence=law), np.geomspace(1e-2, 30, 30))
