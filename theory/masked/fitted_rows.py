@@ -155,7 +155,8 @@ class FittedRows:
         share = np.atleast_1d(np.asarray(self.point.share, float))
         if (share >= law.present).any() and np.any(self.point.weight):
             raise ValueError(
-                f"row_dependence must have a rank above the degrees of freedom, {share.max():.6g} n, got {told!r}"
+                f"row_dependence must have a rank above the degrees of freedom, {share.max():.6g} n, got {told!r}: "
+                "raise lam"
             )
         if not np.any(self.point.weight):  # both errors vanish; their ratio has a limit
             return law.mean_inverse / self.law.mean_inverse
