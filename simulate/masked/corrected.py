@@ -16,9 +16,9 @@ import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.linalg import toeplitz
 
-from simulate.masked.row_dependence import at_rows
+from simulate.masked.row_dependence import Stationary, at_rows
 from theory.core.arrays import Array
-from theory.models import AR1Rows, Autocovariance, IndependentRows, LongMemoryRows, RowDependence, SubjectRows
+from theory.models import IndependentRows, RowDependence, SubjectRows
 
 STEP = 0.2  # of log D between two nodes; splines of degree 7 are then exact to 1e-9
 DEGREE, MARGIN = 7, 4  # of the splines; nodes beyond the ends, where a spline is less exact
@@ -34,7 +34,6 @@ FEWEST_ROWS = 32  # beyond the memory, so many that the ends do not feel each ot
 NO_ERROR = 1e-20  # of the largest error; so small ones are those of columns of zeros
 
 Named = tuple[str, float]
-Stationary = AR1Rows | LongMemoryRows | Autocovariance
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +91,7 @@ class RowModes:
 
 def row_modes(law: RowDependence, centered: bool) -> RowModes:
     """Return what the correction needs of the dependence of a finite number of rows, about their mean if `centered`."""
-    if isinstance(law, AR1Rows | LongMemoryRows | Autocovariance):
+    if isinstance(law, Stationary):
         return _in_time(law, centered)
     if isinstance(law, SubjectRows):
         sizes, count = np.array(law.sizes), law.size
@@ -234,6 +233,5 @@ def _range_of_deltas(modes: RowModes, lowest: float, highest: float) -> tuple[fl
         stop += 5.0
     grid = np.arange(start, stop + 1.0)
     logits = modes.at(grid)[0]
-    return float(grid[max(logits.searchsorted(lowest) - 1, 0)]), float(
-        grid[min(logits.searchsorted(highest), len(grid) - 1)]
-    )
+    first, last = int(np.searchsorted(logits, lowest)), int(np.searchsorted(logits, highest))
+    return float(grid[max(first - 1, 0)]), float(grid[min(last, len(grid) - 1)])

@@ -209,7 +209,7 @@ FIXED = MaskedRidge(AR1(6, 0.6), 1.5, 0.1, row_dependence=GivenRows.rescaled(RAN
             "row_dependence must be one of",
         ),
         (lambda: mean_test_error(FIXED, 8, stream(0)), "row_dependence must be one of n = 12 rows"),
-        (lambda: mean_next_row_error(FIXED, 6, stream(0)), "has no next row"),
+        (lambda: mean_next_row_error(FIXED, 6, stream(0)), "model must have rows in time"),
         (lambda: mean_next_row_error(FIXED, 6, stream(0), steps=0), "steps must be"),
         (
             lambda: mean_next_row_error(MaskedRidge(AR1(6, 0.5), 2.0, 0.1, PointScales([0.5, 1.5])), 6, stream(0)),
