@@ -220,6 +220,7 @@ def of_random_matrices():
         call(fit.corrected_error, row_dependence=models.AR1Rows(12, 0.5), centered=False),
         call(found.dependence, n=5),
         call(groups.dependence, level=0.9),
+        call(simulate.masked.window_errors(table[np.arange(30) % 20], 20, [0.1]).medians),
         call(simulate.masked.RowBlocks.of_array, name="X", X=X, known=None),
         call(read(rows.numbered), start=2),
         call(rows.moments_of_parts, part=np.arange(12) % 2, count=2),

@@ -181,6 +181,7 @@ SIMULATE = {
     "top_eigenvectors": Example(outliers.top_eigenvectors, {"X": X, "method": "ssr", "lam": 0.1}),
     "top_outlier": Example(measured.top_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
     "top_overlap": Example(measured.top_overlap, {"data": SPIKE} | DRAW | {"d": 10}),
+    "window_errors": Example(measured.window_errors, {"X": MORE, "n": 20, "lams": [0.1], "windows": 2}),
     "whitened": Example(measured.whitened, {"X": X, "row_dependence": AR1Rows(10, 0.5)}),
     "coordinate_errors": Example(masks.coordinate_errors, {"model": MASKS} | DRAW),
     "fit_expected_masks": Example(masks.fit_expected_masks, {"X": X, "lam": 0.1, "mask_rate": 0.2}),
