@@ -217,11 +217,15 @@ def test_the_order_is_found_and_continued():
 
 
 def test_an_order_needs_the_test_and_the_level():
-    """Few independent columns would have an order above zero in a fifth of the tables; the test allows one in 100."""
-    orders = [
-        autoregressive_rows(sample(AR1(4, 0.5), 40, stream(0, "gate", i)), stream(1, i)).order for i in range(150)
-    ]
-    assert np.count_nonzero(orders) <= binom.isf(1e-5, 150, 0.01)
+    """BIC alone finds an order in half of these tables of few rows, also where the test does not reject."""
+    law = AR1Rows(24, 0.3)
+    tables = [sample(AR1(4, 0.5), 24, stream(0, "gate", i), row_dependence=law) for i in range(30)]
+    gated = [autoregressive_rows(X, stream(1, i), permutations=99) for i, X in enumerate(tables)]
+    assert all(one.order == 0 for one in gated if one.p_value > 0.01)
+    free = [autoregressive_rows(X, stream(1, i), level=0.99, permutations=9).order for i, X in enumerate(tables)]
+    assert sum(order > 0 and one.p_value > 0.01 for order, one in zip(free, gated, strict=True)) >= 4
+    independent = [autoregressive_rows(sample(AR1(4, 0.5), 40, stream(0, "alone", i))) for i in range(40)]
+    assert sum(one.order > 0 for one in independent) <= binom.isf(1e-5, 40, 0.01)
     X = sample(AR1(30, 0.5), 60, stream(0, "level"), row_dependence=AR1Rows(60, 0.7))
     assert autoregressive_rows(X).p_value == 0.005
     assert autoregressive_rows(X).order >= 1

@@ -15,6 +15,7 @@ from simulate.masked import (
     mean_test_error,
     mean_train_error,
     sample,
+    top_outlier,
     whitened,
 )
 from simulate.masked.row_dependence import dependent_rows, symmetric_root
@@ -29,6 +30,7 @@ from theory.models import (
     MaskedRegression,
     MaskedRidge,
     PointScales,
+    SpikedData,
     SubjectRows,
 )
 
@@ -195,6 +197,22 @@ def test_replicates_take_dependences_of_any_number_of_rows():
     assert mean_fold_error(one, 20, stream(0), 5, 2) == mean_fold_error(many, 20, stream(0), 5, 2)
     least_squares = MaskedRegression(covariance, 3.0, row_dependence=AR1Rows(60, 0.8))
     assert mean_corrected_error(least_squares, 20, stream(0)) > mean_gcv_error(least_squares, 20, stream(0))
+
+
+@pytest.mark.parametrize(
+    ("alpha", "strength", "eigenvalue", "overlap"), [(1.0, 4.4, 7.68, 0.598), (3.0, 2.275, 4.14, 0.681)]
+)
+def test_spikes_are_drawn_in_dependent_rows(alpha, strength, eigenvalue, overlap):
+    """At 2.5 times their threshold; beside the limits for rows whose scales are the eigenvalues of T.
+
+    At d = 200 earlier draws were at 7.52(12) and .566(17), 4.09(4) and .678(7).
+    """
+    law = AR1Rows(np.inf, 0.5)
+    data = SpikedData(Isotropic(np.inf), None, strength=strength, alpha=alpha, method="pca", row_dependence=law)
+    found = np.array([top_outlier(data, 150, stream(0, "spike", alpha, i)) for i in range(24)])
+    errors = found.std(axis=0, ddof=1) / np.sqrt(24)
+    assert abs(found[:, 0].mean() - eigenvalue) < 4 * errors[0] + 0.2
+    assert abs(found[:, 1].mean() - overlap) < 4 * errors[1] + 0.04
 
 
 FIXED = MaskedRidge(AR1(6, 0.6), 1.5, 0.1, row_dependence=GivenRows.rescaled(RANDOM @ RANDOM.T))
