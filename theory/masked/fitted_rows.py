@@ -229,6 +229,7 @@ class FittedRows:
         if s <= 0:
             raise ValueError("rows to fit must not be zero")
         rows = GivenRows(matrix / s)
+        _ = rows.modes  # first: they bring the eigenvalues, which the law would else compute by themselves
         law = IndependentRows().law if rows.is_identity else rows.law
         alpha = share * self.n / covariance.d
         point = ridge_point(covariance, alpha, lam / s, law, self.exact_size)

@@ -44,7 +44,8 @@ class RowDependence(ABC):
         raise ValueError(f"{type(self).__name__} has no limit n -> infinity: take a finite n")
 
     def _eigenvalues(self) -> Array:
-        return np.asarray(np.linalg.eigvalsh(self.matrix))
+        # Whoever has asked for the eigenvectors has them already.
+        return self.modes[0] if "modes" in self.__dict__ else np.asarray(np.linalg.eigvalsh(self.matrix))
 
     @property
     def size(self) -> int:
