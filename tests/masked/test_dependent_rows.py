@@ -208,6 +208,15 @@ def test_rows_that_are_repeated_are_met_exactly_by_interpolation():
         point.kriged_error(twice.further_row())
 
 
+def test_further_rows_of_subjects_are_the_same_in_any_number():
+    few, many = (solved(SubjectRows([3, 1], 0.7, n=n)) for n in (N, math.inf))
+    for group in (0, 1):
+        c = [SubjectRows([3, 1], 0.7, n=n).further_row(group) for n in (N, math.inf)]
+        np.testing.assert_allclose(few.near_error(c[0]), many.near_error(c[1]), rtol=1e-12)
+    np.testing.assert_allclose(few.leave_one_out_error, many.leave_one_out_error, rtol=1e-12)
+    assert not np.allclose(few.leave_one_out_error, few.gcv_error, rtol=1e-2)  # subjects of different size
+
+
 def test_residuals_that_are_expected_leave_what_is_new_of_a_row():
     """A part c'T^-1 of the residuals is added: (1 - c'T^-1 c) E_k, and the rest is what near_error has more."""
     point = solved(SERIES)
@@ -285,11 +294,11 @@ def test_the_mean_costs_more_than_one_in_n():
 
 
 @pytest.mark.parametrize("rows", ROWS, ids=repr)
-def test_a_correction_reports_what_it_is_told(rows):
-    point = solved(rows)
+@pytest.mark.parametrize("told", [AR1Rows(N, 0.3), SubjectRows([2], 1.0, n=N)], ids=repr)
+def test_a_correction_reports_what_it_is_told(rows, told):
+    point = solved(rows, lam=1.0)
     np.testing.assert_allclose(point.corrected_error(rows), point.test_error, rtol=1e-11)
     np.testing.assert_allclose(point.corrected_error(IndependentRows()), point.gcv_error, rtol=1e-11)
-    told = AR1Rows(N, 0.3)
     D = np.exp(_root(lambda x: np.mean(told.eigenvalues / (np.exp(-x) + told.eigenvalues)) - point.df1 / point.alpha))
     t = told.eigenvalues
     expected = point.train_error / np.mean(t / (1 + t * D) ** 2)

@@ -9,7 +9,7 @@ from simulate.core import Estimate, stream
 from simulate.masked import autocorrelation, autoregressive_rows, diagnose_rows, fit, row_autocorrelation, sample
 from simulate.masked.autocorrelation import permutation_test
 from simulate.masked.diagnosis import leave_one_out_ratio
-from simulate.masked.lagged_products import chosen_autoregression, mean_covariances, without_mean
+from simulate.masked.lagged_products import chosen_autoregression, mean_covariances, without_mean, without_shift
 from theory.models import (
     AR1,
     AR1Rows,
@@ -149,18 +149,20 @@ def test_the_correlation_within_groups_is_exact_in_the_mean(sizes, correlation):
 
 
 @pytest.mark.parametrize("law", [AR1Rows(40, 0.6), AR1Rows(40, -0.7), AR1Rows(60, 0.9), second_order(50)], ids=repr)
-def test_the_shift_by_the_mean_is_undone_exactly_in_the_mean(law):
-    """Products of rows about their mean, J T J, give back the correlations, the process and the mean's variance."""
+def test_the_shift_by_the_mean_is_undone_in_the_mean(law):
+    """Products of rows about their mean, J T J, give back the correlations: exactly where the mean is known."""
     n = law.size
     J = np.eye(n) - 1 / n
     products = np.array([np.trace(J @ law.matrix @ J, h) for h in range(9)])
-    found = without_mean(products / products[0], n, 1e6, 8)
-    np.testing.assert_allclose(found.correlations, law.matrix[0, :9], atol=1e-6)
-    assert found.mean_variance == pytest.approx(law.matrix.mean(), rel=1e-5)
+    pooled, expected = products / products[0], law.matrix[0, :9]
+    np.testing.assert_allclose(mean_covariances(law.matrix[0]), law.matrix.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(without_shift(pooled, law.matrix.mean(axis=0)), expected, atol=1e-12)
+    found = without_mean(pooled, n, 1e3, 8)
+    assert abs(found.correlations - expected).max() < 0.2 * abs(pooled * n / (n - np.arange(9)) - expected).max() + 1e-3
+    assert found.mean_variance == pytest.approx(law.matrix.mean(), rel=0.2)
     assert found.process.order == (2 if isinstance(law, Autocovariance) else 1)
     assert found.residual < 1e-9
-    np.testing.assert_allclose(mean_covariances(law.matrix[0]), law.matrix.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(found.process.autocovariance(found.correlations, n), law.matrix[0], atol=1e-5)
+    np.testing.assert_allclose(found.covariances, found.correlations * (1 - np.arange(9) / n), rtol=1e-12)
 
 
 def test_orders_are_solved_one_after_the_other():
@@ -215,11 +217,15 @@ def test_the_order_is_found_and_continued():
 
 
 def test_an_order_needs_the_test_and_the_level():
-    """Few independent columns would have an order above zero in a fifth of the tables; the test allows one in 100."""
-    orders = [
-        autoregressive_rows(sample(AR1(4, 0.5), 40, stream(0, "gate", i)), stream(1, i)).order for i in range(150)
-    ]
-    assert np.count_nonzero(orders) <= binom.isf(1e-5, 150, 0.01)
+    """BIC alone finds an order in half of these tables of few rows, also where the test does not reject."""
+    law = AR1Rows(24, 0.3)
+    tables = [sample(AR1(4, 0.5), 24, stream(0, "gate", i), row_dependence=law) for i in range(30)]
+    gated = [autoregressive_rows(X, stream(1, i), permutations=99) for i, X in enumerate(tables)]
+    assert all(one.order == 0 for one in gated if one.p_value > 0.01)
+    free = [autoregressive_rows(X, stream(1, i), level=0.99, permutations=9).order for i, X in enumerate(tables)]
+    assert sum(order > 0 and one.p_value > 0.01 for order, one in zip(free, gated, strict=True)) >= 4
+    independent = [autoregressive_rows(sample(AR1(4, 0.5), 40, stream(0, "alone", i))) for i in range(40)]
+    assert sum(one.order > 0 for one in independent) <= binom.isf(1e-5, 40, 0.01)
     X = sample(AR1(30, 0.5), 60, stream(0, "level"), row_dependence=AR1Rows(60, 0.7))
     assert autoregressive_rows(X).p_value == 0.005
     assert autoregressive_rows(X).order >= 1
@@ -232,7 +238,7 @@ def test_nearly_unchanging_rows_have_a_process_too():
     """A random walk is no stationary process; the estimate stays below one, and T positive semi-definite."""
     walk = np.cumsum(stream(0, "walk").standard_normal((50, 10)), axis=0)
     found = autoregressive_rows(walk)
-    assert 0.8 < found.autocovariance[1] <= 0.9999
+    assert 0.8 < found.autocovariance[1] < 0.98
     assert 0.2 < found.mean_variance <= 0.9
     assert found.dependence(50).eigenvalues.min() >= 0
 

@@ -1,5 +1,7 @@
 """Rows that depend on each other: drawn with exactly their covariance, whitened again, and followed by replicates."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -15,9 +17,11 @@ from simulate.masked import (
     mean_test_error,
     mean_train_error,
     sample,
+    top_outlier,
     whitened,
 )
 from simulate.masked.row_dependence import dependent_rows, symmetric_root
+from theory import masked
 from theory.models import (
     AR1,
     AR1Rows,
@@ -29,6 +33,7 @@ from theory.models import (
     MaskedRegression,
     MaskedRidge,
     PointScales,
+    SpikedData,
     SubjectRows,
 )
 
@@ -156,6 +161,20 @@ def test_errors_tend_to_their_limits(alpha, lam, phi, r, limits, agrees):
         agrees(extrapolate(near, far), limit, resolves=resolves)
 
 
+def test_folds_and_single_rows_report_what_theory_says(agrees):
+    """At d = 40; for twice the size the largest distance was half a percent."""
+    model = MaskedRidge(AR1(40, 0.6), 2.0, 0.1, row_dependence=AR1Rows(80, 0.9))
+    point = masked.solve(model)
+    cases = [
+        (mean_loo_error, point.leave_one_out_error),
+        (partial(mean_fold_error, folds=5), point.fold_error(5)),
+        (partial(mean_fold_error, folds=4, gap=5), point.fold_error(4, 5)),
+    ]
+    for measured, expected in cases:
+        found = Estimate.of([measured(model, 40, stream(0, "folds", i)) for i in range(50)])
+        agrees(found, float(np.mean(expected)), resolves=0.3, bias=0.02 * float(np.mean(expected)))
+
+
 def test_leaving_one_row_out_reports_what_gcv_does():
     """All rows are alike but for those at the ends, so that both are wrong in the same proportion."""
     model = MaskedRidge(AR1(80, 0.6), 2.0, 0.1, row_dependence=AR1Rows(160, 0.9))
@@ -197,6 +216,22 @@ def test_replicates_take_dependences_of_any_number_of_rows():
     assert mean_corrected_error(least_squares, 20, stream(0)) > mean_gcv_error(least_squares, 20, stream(0))
 
 
+@pytest.mark.parametrize(
+    ("alpha", "strength", "eigenvalue", "overlap"), [(1.0, 4.4, 7.68, 0.598), (3.0, 2.275, 4.14, 0.681)]
+)
+def test_spikes_are_drawn_in_dependent_rows(alpha, strength, eigenvalue, overlap):
+    """At 2.5 times their threshold; beside the limits for rows whose scales are the eigenvalues of T.
+
+    At d = 200 earlier draws were at 7.52(12) and .566(17), 4.09(4) and .678(7).
+    """
+    law = AR1Rows(np.inf, 0.5)
+    data = SpikedData(Isotropic(np.inf), None, strength=strength, alpha=alpha, method="pca", row_dependence=law)
+    found = np.array([top_outlier(data, 150, stream(0, "spike", alpha, i)) for i in range(24)])
+    errors = found.std(axis=0, ddof=1) / np.sqrt(24)
+    assert abs(found[:, 0].mean() - eigenvalue) < 4 * errors[0] + 0.2
+    assert abs(found[:, 1].mean() - overlap) < 4 * errors[1] + 0.04
+
+
 FIXED = MaskedRidge(AR1(6, 0.6), 1.5, 0.1, row_dependence=GivenRows.rescaled(RANDOM @ RANDOM.T))
 
 
@@ -209,7 +244,7 @@ FIXED = MaskedRidge(AR1(6, 0.6), 1.5, 0.1, row_dependence=GivenRows.rescaled(RAN
             "row_dependence must be one of",
         ),
         (lambda: mean_test_error(FIXED, 8, stream(0)), "row_dependence must be one of n = 12 rows"),
-        (lambda: mean_next_row_error(FIXED, 6, stream(0)), "has no next row"),
+        (lambda: mean_next_row_error(FIXED, 6, stream(0)), "model must have rows in time"),
         (lambda: mean_next_row_error(FIXED, 6, stream(0), steps=0), "steps must be"),
         (
             lambda: mean_next_row_error(MaskedRidge(AR1(6, 0.5), 2.0, 0.1, PointScales([0.5, 1.5])), 6, stream(0)),

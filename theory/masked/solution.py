@@ -61,7 +61,8 @@ class MaskedRidgeSolution(SolverResult):
 
         It is the test error itself for independent rows, whatever their scales. For rows with the covariance T it is
         E_k mean_i [T (1 + D T)^-2]_ii/([(1 + D T)^-1]_ii)^2. Where all rows are alike, as in time or in subjects of
-        equal size, the diagonals are constant and it equals `gcv_error`, which is too small (derived here).
+        equal size, the diagonals are constant and it equals `gcv_error`, which is too small (derived here). At finite n
+        it takes an eigendecomposition of T.
         """
         return np.asarray(self._rows.leave_one_out * self.test_error)
 

@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +44,8 @@ class RowDependence(ABC):
         raise ValueError(f"{type(self).__name__} has no limit n -> infinity: take a finite n")
 
     def _eigenvalues(self) -> Array:
-        return np.asarray(np.linalg.eigvalsh(self.matrix))
+        # Whoever has asked for the eigenvectors has them already.
+        return self.modes[0] if "modes" in self.__dict__ else np.asarray(np.linalg.eigvalsh(self.matrix))
 
     @property
     def size(self) -> int:
@@ -146,6 +147,13 @@ class RowDependence(ABC):
         """Return the same dependence of n rows; ValueError for one that is known at its own size only."""
         wanted = checks.dimension(n, infinite=True, name="n")
         return self if wanted == self.n else dataclasses.replace(self, n=wanted)  # type: ignore[type-var]  # dataclasses
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters alone: a pickle carries no cached matrices."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
 
 @dataclass(frozen=True)

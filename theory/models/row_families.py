@@ -135,7 +135,7 @@ class LongMemoryRows(CheckedRecord, _Stationary):
         return eigenvalue_law(values, weights, **self._exact)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SubjectRows(RowDependence):
     """Rows of subjects, several of each: two rows of one subject have the `correlation`, of two subjects none.
 
@@ -167,6 +167,10 @@ class SubjectRows(RowDependence):
         if math.isfinite(n) and n % total:
             raise ValueError(f"n must be a multiple of the sum {total} of group_sizes, got {n!r}")
         set_checked(self, group_sizes=sizes, correlation=correlation, n=n)
+
+    def __repr__(self) -> str:
+        shown = self.group_sizes if len(self.group_sizes) <= 6 else f"<{len(self.group_sizes)} sizes>"
+        return f"SubjectRows(group_sizes={shown}, correlation={self.correlation}, n={self.n})"
 
     @property
     def sizes(self) -> tuple[int, ...]:
