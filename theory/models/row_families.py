@@ -70,10 +70,13 @@ class AR1Rows(CheckedRecord, _Stationary):
         return AR1(self.size, self.correlation).eigenvalues
 
     def _limit(self) -> RowScales:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> RowScales:
         phi = abs(self.correlation)
         if phi == 0:
             return GAUSSIAN
-        modes = one_pole_circle((1 - phi) * (1 + phi), (1 - phi) ** 2, phi, NODES_OF_A_LIMIT)
+        modes = one_pole_circle((1 - phi) * (1 + phi), (1 - phi) ** 2, phi, NODES_OF_A_LIMIT * times)
         spread = (1 + phi * phi) / (1 - phi) / (1 + phi)  # of t, and by symmetry the mean of 1/t
         return eigenvalue_law(
             modes.eigenvalues, modes.weights, heterogeneity=spread, mean_inverse=spread, largest=(1 + phi) / (1 - phi)
@@ -118,11 +121,14 @@ class LongMemoryRows(CheckedRecord, _Stationary):
         return eigenvalue_law(values, np.full(self.size, 1 / self.size), **exact)
 
     def _limit(self) -> RowScales:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> RowScales:
         a = self.memory
         if a == 0:
             return GAUSSIAN
         # Frequencies pi s, s = 1/(1 + exp(-pi sinh x)): equal steps in x are exact to rounding for powers at s = 0.
-        x = np.arange(-SINH_END, 3.4, SINH_STEP)
+        x = np.arange(-SINH_END, 3.4, SINH_STEP / times)
         slope = np.exp(-np.logaddexp(0.0, math.pi * np.sinh(x)) - np.logaddexp(0.0, -math.pi * np.sinh(x)))
         log_s = -np.logaddexp(0.0, -math.pi * np.sinh(x))
         weights = slope * np.cosh(x)
@@ -286,6 +292,9 @@ class Autocovariance(_Stationary):
         )
 
     def _limit(self) -> RowScales:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> RowScales:
         count, before = max(256, 4 * len(np.asarray(self.values))), np.full(2, np.inf)
         while True:
             density = np.maximum(self._density(count), 0.0)
@@ -293,6 +302,8 @@ class Autocovariance(_Stationary):
             if np.max(abs(probe - before)) <= 1e-13 or count >= MAX_FREQUENCIES:
                 break
             before, count = probe, 2 * count
+        count *= times
+        density = np.maximum(self._density(count), 0.0)
         return eigenvalue_law(density, np.full(count, 1 / count))
 
     def __repr__(self) -> str:
