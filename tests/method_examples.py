@@ -17,6 +17,7 @@ import simulate.trees
 import theory.cumulants
 import theory.feedforward
 import theory.glm
+import theory.masked
 import theory.nets
 import theory.potts
 import theory.random_matrix
@@ -105,6 +106,18 @@ def of_records():
         call(spectrum.coordinate_mean, values=np.ones(2)),
         call(spectrum.mean, values=np.ones((4, 2))),
         call(spectrum.diagonal, values=np.ones(2)),
+        call(models.AR1Rows(4, 0.5).autocovariances, count=3),
+        call(models.AR1Rows(4, 0.5).effective_share, alpha=2.0),
+        call(models.AR1Rows(4, 0.5).effective_rows, alpha=2.0),
+        call(models.AR1Rows(4, 0.5).next_row, steps=2),
+        call(models.AR1Rows(4, 0.5).resized, n=3),
+        call(models.LongMemoryRows(4, 0.2).autocovariances, count=3),
+        call(models.SubjectRows([2, 2], 0.5).further_row, group=1),
+        call(models.Autocovariance([1.0, 0.4]).autocovariances, count=3),
+        call(models.Autocovariance.rescaled, values=[2.0, 0.4], n=3),
+        call(models.GivenRows.rescaled, covariances=2 * np.eye(2)),
+        call(models.GivenRows(np.eye(2)).resized, n=2),
+        call(models.IndependentRows().resized, n=4),
         call(models.PointScales.rescaled, values=[1.0, 2.0], weights=[0.75, 0.25]),
         call(models.GaussianCovariateModel.from_blocks, **moments, **ridge, loss="square"),
         call(models.GaussianCovariateModel.from_data, features=X, targets=X[:, 0], **ridge),
@@ -175,8 +188,18 @@ def of_random_matrices():
     moments = theory.random_matrix.ridge_moments(models.AR1(4, 0.5).spectrum, np.array([0.5]))
     fit = simulate.masked.fit(X, 0.1)
     path = simulate.masked.fit_path(X, [0.1, 1.0])
+    table = np.random.default_rng(4).standard_normal((20, 3))
+    found = simulate.masked.autoregressive_rows(table)
+    groups = simulate.masked.row_autocorrelation(table, 1, np.random.default_rng(0), np.arange(20) // 2)
     rows = blocks()
+    series = models.AR1Rows(12, 0.5)
+    point = theory.masked.solve(models.MaskedRidge(models.AR1(4, 0.5), 3.0, 0.1, row_dependence=series))
     return [
+        call(point.near_error, covariances=np.full(12, 0.1), variance=1.0),
+        call(point.kriged_error, covariances=np.full(12, 0.1), variance=1.0),
+        call(point.next_row_error, steps=2),
+        call(point.fold_error, folds=3, gap=1),
+        call(point.corrected_error, row_dependence=series),
         call(law.density, x=[0.5, 1.0]),
         call(law.cumulative, x=[0.5, 1.0]),
         call(law.quantiles, p=[0.2, 0.5]),
@@ -193,6 +216,11 @@ def of_random_matrices():
         call(path.test_error, i=1, target=X),
         call(path.mean_test_errors, target=X),
         call(path.best, by="loo"),
+        call(path.corrected_error, row_dependence=models.AR1Rows(12, 0.5), centered=True),
+        call(fit.corrected_error, row_dependence=models.AR1Rows(12, 0.5), centered=False),
+        call(found.dependence, n=5),
+        call(groups.dependence, level=0.9),
+        call(simulate.masked.window_errors(table[np.arange(30) % 20], 20, [0.1]).medians),
         call(simulate.masked.RowBlocks.of_array, name="X", X=X, known=None),
         call(read(rows.numbered), start=2),
         call(rows.moments_of_parts, part=np.arange(12) % 2, count=2),

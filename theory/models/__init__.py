@@ -46,7 +46,10 @@ from theory.models.potts import (
     SquareLatticePotts,
 )
 from theory.models.row_densities import GammaScales, LogNormalScales, StudentTScales
+from theory.models.row_dependence import GivenRows, IndependentRows, RowDependence
+from theory.models.row_families import AR1Rows, Autocovariance, LongMemoryRows
 from theory.models.row_scales import EqualScales, PointScales, RowScales
+from theory.models.row_subjects import SubjectRows
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod
@@ -57,7 +60,9 @@ from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
     "AR1",
+    "AR1Rows",
     "AtomicLatent",
+    "Autocovariance",
     "BinaryNetwork",
     "Blocks",
     "Cluster",
@@ -79,13 +84,16 @@ __all__ = [
     "GaussianFreeField",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "GivenRows",
     "GivenSpectrum",
     "GroupInteraction",
     "HiddenManifold",
+    "IndependentRows",
     "Interaction",
     "Isotropic",
     "LargeCovariance",
     "LogNormalScales",
+    "LongMemoryRows",
     "ManyBodyPottsModel",
     "MaskedRegression",
     "MaskedRidge",
@@ -106,6 +114,7 @@ __all__ = [
     "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",
+    "RowDependence",
     "RowScales",
     "SampledRows",
     "Scaled",
@@ -123,6 +132,7 @@ __all__ = [
     "SquareLatticePotts",
     "StochasticPerceptron",
     "StudentTScales",
+    "SubjectRows",
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",
