@@ -134,6 +134,50 @@ def test_unequal_columns_and_rates_meet_the_formula_in_its_own_units(kind, rows)
 
 
 @pytest.mark.parametrize("law", [PointScales([1.0]), TWO])
+@pytest.mark.parametrize("rows", ["holes", "complete", "as fitted", "table"])
+def test_dropout_meets_its_equations_written_out(rows, law):
+    """With a mask and a matrix for every kind of row, and the plain iteration."""
+    Sigma, d, n, lam = Scaled(AR1(5, 0.7), [1.0, 2.0, 0.5, 1.5, 0.8]).matrix, 5, 20, 0.2
+    kinds, k = Dropout([1.0, 0.9, 0.9, 0.6, 0.3]), 3
+    more = {"rows": "complete", "rescaled": False} if rows == "as fitted" else {"rows": rows}
+    found = masked.solve(MissingEntries(Empirical(Sigma), n / d, lam, kinds, row_scales=law, **more))
+    q, others = 0.6, [0, 1, 2, 4]
+    after = [(length, share / q) for length, share in zip(kinds.lengths, kinds.shares, strict=True) if length > k]
+    before = [(length, share / 0.4) for length, share in zip(kinds.lengths, kinds.shares, strict=True) if length <= k]
+
+    def mean(kinds_of_rows, weights, factors=1.0):
+        """The weighted sum of the covariances of rows that show the first so many columns, and k."""
+        total = np.zeros((d, d))
+        for (length, _), weight in zip(kinds_of_rows, weights, strict=True):
+            shown = np.where(np.arange(d) < length, factors, 0.0)
+            shown[k] = 1.0
+            total += weight * np.outer(shown, shown) * Sigma
+        return total
+
+    w, inputs = np.array([share for _, share in after]), np.ix_(others, others)
+    M = [mean([kind], [1.0])[inputs] for kind in after]
+    leverages = np.zeros(len(after))
+    for _ in range(400):
+        g = np.array([law.probabilities @ (law.nodes / (1 + law.nodes * one)) for one in leverages])
+        Q = np.linalg.inv(mean(after, w * g)[inputs] + lam * np.eye(4))
+        leverages = np.array([np.trace(one @ Q) for one in M]) / (n * q)
+    g2 = np.array([law.probabilities @ (law.nodes / (1 + law.nodes * one)) ** 2 for one in leverages])
+    shares = {"complete": np.array([1, 1, 1, 1, 0.5]), "as fitted": np.ones(5)}
+    B = mean(after, w) if rows == "holes" else mean(before, [share for _, share in before])
+    if rows in shares:
+        B = mean([(d, 1.0)], [1.0], shares[rows])
+    v = np.ones(d)
+    v[others] = -Q @ mean(after, w * g)[others, k]
+    once = np.array([np.trace(one @ Q @ B[inputs] @ Q) for one in M]) / (n * q)
+    twice = np.array([[np.trace(one @ Q @ two @ Q) for two in M] for one in M]) / (n * q)
+    u = np.linalg.solve(np.eye(len(w)) - twice * (w * g2), once)
+    assert found.test_error[k] == pytest.approx(v @ B @ v + v @ mean(after, w * g2 * u) @ v, rel=1e-11)
+    assert found.effective_ridge[k] == pytest.approx(lam / (w @ g), rel=1e-11)
+    if rows == "table":
+        assert np.isnan(found.test_error[0])
+
+
+@pytest.mark.parametrize("law", [PointScales([1.0]), TWO])
 def test_the_limit_is_that_of_long_rings(law):
     for model in (own(AR1(INF, 0.7), 2.0, 0.1, 0.3), pairwise(AR1(INF, 0.7), 2.0, 1.5, 0.3)):
         for rows in ("holes", "complete")[model.method == "pairwise" :]:

@@ -242,10 +242,11 @@ def dropout_errors(A, Sigma, k, lengths, shares):
     return total / sum(shares)
 
 
+@slow
 def test_dropout(agrees):
-    """Half of the rows end, at one of six columns: errors in rows that have a column, in its holes, in complete rows."""
+    """Half of the rows end, at one of six columns: errors in rows that have it, in its holes, and in complete rows."""
     lam, alpha, ratios = 0.1, 2.0, {}
-    for d, replicates in {18: 100, 36: 50}.items():
+    for d, replicates in {18: 200, 36: 100}.items():
         covariance, n = ring(d, 0.7), round(alpha * d)
         Sigma, seen = covariance.matrix, 1 - 0.5 * (np.arange(d) // (d // 6)) / 5
         kinds = Dropout(seen)
