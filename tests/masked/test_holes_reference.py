@@ -10,6 +10,7 @@ from tests.masked.holes_draws import ring
 from theory import masked
 from theory.models import (
     AR1,
+    Dropout,
     Empirical,
     GaussianFreeField,
     Isotropic,
