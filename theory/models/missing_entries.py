@@ -172,7 +172,7 @@ class MissingEntries(SampledRows):
             if self.n * least * second < 1:
                 raise ValueError(
                     f"alpha and missing_rates must leave every pair of columns a row for method 'pairwise', got a pair "
-                    f"expected in {self.n * least * second:.3g}, whose covariance would be read off as 0: use 'own_rows'"
+                    f"expected in {self.n * least * second:.3g}, whose covariance is then read as 0: use 'own_rows'"
                 )
 
     @property
