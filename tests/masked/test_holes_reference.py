@@ -214,6 +214,11 @@ def test_matrices_and_modes_are_two_routes(method, law):
             )
             np.testing.assert_allclose(a.test_error, b.test_error, rtol=1e-9)
             assert a.least_ridge == pytest.approx(b.least_ridge, rel=1e-9)
+            assert a.effective_ridge == pytest.approx(np.mean(b.effective_ridge), rel=1e-9)
+    if method == "own_rows":
+        more = {"rows": "complete", "rescaled": False, "row_scales": law}
+        a, b = (masked.solve(MissingEntries(covariance, 1.5, 0.4, p, **more)) for p in (0.2, unequal))
+        np.testing.assert_allclose(a.test_error, b.test_error, rtol=1e-9)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.2, 0.5, 0.9])
