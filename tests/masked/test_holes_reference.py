@@ -8,6 +8,8 @@ import pytest
 
 from tests.masked.holes_draws import ring
 from theory import masked
+from theory.masked.holes.columns import DensePencil
+from theory.masked.holes.estimators import Estimator
 from theory.models import (
     AR1,
     Dropout,
@@ -250,3 +252,12 @@ def test_the_equations_end_at_the_least_ridge(alpha, rates, law):
         ValueError, match=rf"lam must exceed the least ridge {least:.6g} of the pairwise estimator, got"
     ):
         at(least * (1 - 1e-7))
+
+
+def test_the_pairwise_predictor_is_that_of_the_population_at_its_effective_ridge():
+    model = pairwise(AR1(5, 0.6), 4.0, 1.5, [0.1, 0.4, 0.0, 0.2, 0.3])
+    of = Estimator.of(model)
+    at = DensePencil.of(of.signal, of.ridge).at(model.n, of.law)
+    Q = np.linalg.inv(model.covariance.matrix + np.diag(masked.solve(model).effective_ridge))
+    for k in range(5):
+        np.testing.assert_allclose(at.form_of_input(k), Q[k] / Q[k, k], atol=1e-12)
