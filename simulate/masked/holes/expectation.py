@@ -14,7 +14,7 @@ DISTANCE_PER_CHANGE = 3.0  # bound of the distance to the fixed point over the c
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """The mean (d,) and covariance (d, d) of the columns; a ridge is added to the covariance when holes are predicted."""
+    """The mean (d,) and covariance (d, d) of the columns, to which a ridge is added when holes are predicted."""
 
     mean: Array
     covariance: Array
@@ -73,7 +73,7 @@ def maximize(
     anderson = _Anderson(lam)
     previous: Array | None = None
     changes = [np.inf, np.inf]
-    for step in range(1, max_steps + 1):  # noqa: B007
+    for step in range(1, max_steps + 1):
         found = patterns.conditional(covariance + ridge, np.where(seen, values - mean, 0.0))
         filled = found.filled + mean
         imputed = filled[holes]

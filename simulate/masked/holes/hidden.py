@@ -75,7 +75,9 @@ class _Fold:
         self.fits: dict[int, Maximized] = {}
 
     def residuals(self, lam: float, place: int, known: int | None) -> Array:
-        start = self._start() if known is None else (self.fits[known].gaussian.mean, self.fits[known].gaussian.covariance)
+        start = (
+            self._start() if known is None else (self.fits[known].gaussian.mean, self.fits[known].gaussian.covariance)
+        )
         self.fits[place] = maximize(self.values, self.patterns, start, lam, STEPS, DISTANCE)
         return np.where(self.hidden, self.all_values - self.fits[place].filled, 0.0)
 

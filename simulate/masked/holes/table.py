@@ -92,7 +92,9 @@ def with_mask(name: str, X: Any, seen: Any) -> tuple[Array, NDArray[np.bool_]]:
     bad = mask & ~np.isfinite(data)
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
-        raise ValueError(f"{name} must be finite where it is seen, got {data[row, column]} at row {row}, column {column}")
+        raise ValueError(
+            f"{name} must be finite where it is seen, got {data[row, column]} at row {row}, column {column}"
+        )
     return data, mask
 
 
@@ -103,7 +105,9 @@ def require_entries(data: Array, mask: NDArray[np.bool_]) -> None:
     counts = mask.sum(axis=0)
     if counts.min() < 2:
         column = int(counts.argmin())
-        raise ValueError(f"X must have 2 entries or more in every column, got {counts[column]} in column {column}: drop it")
+        raise ValueError(
+            f"X must have 2 entries or more in every column, got {counts[column]} in column {column}: drop it"
+        )
     empty = ~mask.any(axis=1)
     if empty.any():
         raise ValueError(
