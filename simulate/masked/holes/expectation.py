@@ -21,6 +21,11 @@ class Gaussian:
     lam: float
 
     @property
+    def moments(self) -> tuple[Array, Array]:
+        """The mean and the covariance, from which other steps may start."""
+        return self.mean, self.covariance
+
+    @property
     def ridged(self) -> Array:
         """The covariance with the ridge on its diagonal."""
         return self.covariance + self.lam * np.eye(len(self.mean))

@@ -75,15 +75,13 @@ class _Fold:
         self.fits: dict[int, Maximized] = {}
 
     def residuals(self, lam: float, place: int, known: int | None) -> Array:
-        start = (
-            self._start() if known is None else (self.fits[known].gaussian.mean, self.fits[known].gaussian.covariance)
-        )
+        start = self._start() if known is None else self.fits[known].gaussian.moments
         self.fits[place] = maximize(self.values, self.patterns, start, lam, STEPS, DISTANCE)
         return np.where(self.hidden, self.all_values - self.fits[place].filled, 0.0)
 
     def converged(self, lam: float, max_steps: int, tol: float) -> Gaussian:
         near = min(self.fits, key=lambda place: abs(np.log(RIDGES[place] / lam)), default=None)
-        start = self._start() if near is None else (self.fits[near].gaussian.mean, self.fits[near].gaussian.covariance)
+        start = self._start() if near is None else self.fits[near].gaussian.moments
         return maximize(self.values, self.patterns, start, lam, max_steps, tol).gaussian
 
     def _start(self) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from theory.core.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class OwnRows:
-    """Regressions of every column on the zero-filled others: min (1/N_k) sum (x_k - a.z)^2 + lam |a|^2 over its rows."""
+    """Regressions of each column on the zero-filled others: min (1/N_k) sum (x_k - a.z)^2 + lam |a|^2 over its rows."""
 
     values: Array  # (n, d), zero at holes
     seen: NDArray[np.bool_]
@@ -50,7 +50,7 @@ class _Column:
 
     def __init__(self, inputs: Array, target: Array) -> None:
         self.target = target
-        # The thin factors of the smaller Gram matrix cost less than singular values, and the ridge hides what they lose.
+        # Factors of the smaller Gram matrix cost less than singular values, and the ridge hides what they lose.
         n, d = inputs.shape
         if n <= d:
             levels, self.left = np.linalg.eigh(inputs @ inputs.T / n)

@@ -1,4 +1,4 @@
-"""The pairwise covariance of a table with holes: predictions with the row left out, and one entry left out at a time."""
+"""The pairwise covariance of a table with holes: predictions with the row left out, or one entry left out."""
 
 from dataclasses import dataclass
 from functools import cached_property
