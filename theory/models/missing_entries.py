@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.core import checks
 from theory.core.arguments import CheckedRecord
@@ -53,9 +54,9 @@ class Dropout(CheckedRecord):
         return len(self.fractions_seen)
 
     @property
-    def lengths(self) -> Array:
+    def lengths(self) -> NDArray[np.intp]:
         """The numbers of columns that rows show, (classes,), ascending; 0 where some show none."""
-        return np.flatnonzero(self._endings() > 0)
+        return np.asarray(np.flatnonzero(self._endings() > 0))
 
     @property
     def shares(self) -> Array:
@@ -71,7 +72,7 @@ class Dropout(CheckedRecord):
         return f"Dropout(d={self.d}, fractions_seen from {seen[0]:.6g} to {seen[-1]:.6g})"
 
 
-def _missing_rates(name: str, value: Any) -> float | Array | Dropout:
+def missing_rates_checked(name: str, value: Any) -> float | Array | Dropout:
     """Return a rate as a float, rates of the columns as an array (d,), or a `Dropout` itself."""
     if isinstance(value, Dropout):
         return value
@@ -124,7 +125,7 @@ class MissingEntries(SampledRows):
     """  # noqa: E501  # a line of output
 
     lam: Positive
-    missing_rates: Annotated[Any, Accepted(_missing_rates)]
+    missing_rates: Annotated[Any, Accepted(missing_rates_checked)]
     method: Method = "own_rows"
     rows: PredictedRows = "holes"
     rescaled: bool = True
@@ -146,6 +147,8 @@ class MissingEntries(SampledRows):
                 f"rescaled must be True but for method 'own_rows' on rows 'complete', got False "
                 f"for {self.method!r} on {self.rows!r}"
             )
+        if isinstance(rates, Dropout) and self.rows == "table" and rates.fractions_seen[-1] == 1:
+            raise ValueError("rows must be 'holes' or 'complete' with a Dropout without holes, got 'table'")
         if not isinstance(rates, Dropout) and np.ndim(rates) and np.ptp(rates) == 0:
             set_checked(self, missing_rates=float(rates[0]))
         if self.covariance.is_finite:
@@ -176,7 +179,13 @@ class MissingEntries(SampledRows):
     def seen_rates(self) -> float | Array:
         """The probability q with which an entry is seen: one number, or (d,) where columns differ."""
         rates = self.missing_rates
-        return rates.fractions_seen if isinstance(rates, Dropout) else 1 - rates
+        seen: float | Array = rates.fractions_seen if isinstance(rates, Dropout) else 1 - rates
+        return seen
+
+    @property
+    def drops_out(self) -> bool:
+        """Whether rows end, as `Dropout` describes, in the place of holes that are independent."""
+        return isinstance(self.missing_rates, Dropout)
 
     @property
     def rows_per_column(self) -> float | Array:
