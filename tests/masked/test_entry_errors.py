@@ -29,9 +29,9 @@ def covariance(values, rates, left_out=None, by_row=None):
     S = np.zeros((d, d))
     for i in range(n):
         for j in range(d):
-            for l in range(d):
+            for m in range(d):
                 if i != by_row:
-                    S[j, l] += rows[i, j] * rows[i, l] / (n * rates[j] * (rates[l] if j != l else 1))
+                    S[j, m] += rows[i, j] * rows[i, m] / (n * rates[j] * (rates[m] if j != m else 1))
     return S
 
 
@@ -57,12 +57,12 @@ def test_leaving_the_row_out_of_its_inputs_is_exact_at_holes():
     filled, _ = Pairwise(values, Patterns.of(seen), rates).fill(2.0)
     whole = covariance(values, rates)
     for i in range(n):
-        O, H = seen[i], ~seen[i]
+        o, h = seen[i], ~seen[i]
         # The row is left out of the input covariance up to its diagonal, whose weights are not products of rates.
-        inputs = whole[np.ix_(O, O)] - np.outer(values[i, O] / rates[O], values[i, O] / rates[O]) / n
-        weights = np.linalg.solve(inputs + 2.0 * np.eye(O.sum()), values[i, O])
-        np.testing.assert_allclose(filled[i, H], whole[np.ix_(H, O)] @ weights, atol=1e-12)
-        np.testing.assert_array_equal(filled[i, O], values[i, O])
+        inputs = whole[np.ix_(o, o)] - np.outer(values[i, o] / rates[o], values[i, o] / rates[o]) / n
+        weights = np.linalg.solve(inputs + 2.0 * np.eye(o.sum()), values[i, o])
+        np.testing.assert_allclose(filled[i, h], whole[np.ix_(h, o)] @ weights, atol=1e-12)
+        np.testing.assert_array_equal(filled[i, o], values[i, o])
 
 
 def test_an_entry_left_out_with_its_row_errs_like_a_hole_of_a_large_table():
@@ -108,10 +108,10 @@ def test_the_least_ridge_is_where_the_covariance_becomes_definite():
 
 @pytest.mark.parametrize("method", ["pairwise", "own_rows"])
 @pytest.mark.parametrize(("n", "rate"), [(30, 0.2), (90, 0.5)])
-def test_predicted_errors_are_those_of_the_holes(agrees, method, n, rate):
-    """Of both the mean over 60 tables; means, scales, and the ridge are found from each table itself."""
+def test_predicted_errors_are_those_of_the_holes(method, n, rate):
+    """Of both the mean over 30 tables; means, scales, and the ridge are found from each table itself."""
     ratios, scores = [], []
-    for r in range(60):
+    for r in range(30):
         rng = stream(0, "holes", n, rate, r)
         X = sample(AR1(20, 0.8), n, rng)
         holed_rows, seen = with_holes(X, rate, rng)
@@ -128,8 +128,7 @@ def test_predicted_errors_are_those_of_the_holes(agrees, method, n, rate):
         scores.append((expected - realized) / np.hypot(noise, stderr))
     estimate = Estimate.of(ratios)
     assert abs(estimate.mean) < 4 * estimate.stderr
-    assert np.mean(np.abs(scores) < 1.96) > 0.83  # 0.95 but for a chance of 1e-3 among 60
-    print(method, n, rate, estimate, np.mean(np.abs(scores) < 1.96), np.std(scores), len(scores))
+    assert np.mean(np.abs(scores) < 1.96) > 0.78  # 0.95 but for a chance of 1e-3 among 30
 
 
 def test_standard_errors_are_clustered_by_rows():
