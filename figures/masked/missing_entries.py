@@ -72,7 +72,7 @@ def filled(alpha: float) -> dict[str, Curve]:
         "chained regressions": Curve(
             model=own, replicate=chained, line=(), replicates=6, points=(0.2, 0.5) if alpha == 1 else ()
         ),
-        "covariance known": Curve(model=own, theory=least_possible, replicate=NONE, points=(), style=":"),
+        "covariance known": Curve(model=own, theory=least_possible, replicate=NONE, points=(), style=":", color=4),
     }
 
 
