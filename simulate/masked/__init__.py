@@ -12,6 +12,15 @@ from simulate.masked.diagnosis import RowDiagnosis, diagnose_rows
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.held_out import WindowErrors, window_errors
 from simulate.masked.heterogeneity import RowHeterogeneity, row_heterogeneity
+from simulate.masked.holes import (
+    HolesDependence,
+    ImputationErrors,
+    Imputed,
+    holes_depend_on_values,
+    imputation_error,
+    impute,
+    with_holes,
+)
 from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
 from simulate.masked.path import MaskedPath, fit_path
 from simulate.masked.replicate import (
@@ -32,6 +41,9 @@ from simulate.masked.teacher_student import teacher_student_error
 
 __all__ = [
     "BlockedError",
+    "HolesDependence",
+    "ImputationErrors",
+    "Imputed",
     "Inputs",
     "MaskedFit",
     "MaskedPath",
@@ -51,6 +63,9 @@ __all__ = [
     "effective_ridge",
     "fit",
     "fit_path",
+    "holes_depend_on_values",
+    "imputation_error",
+    "impute",
     "mean_corrected_error",
     "mean_fold_error",
     "mean_gcv_error",
@@ -70,4 +85,5 @@ __all__ = [
     "top_overlap",
     "whitened",
     "window_errors",
+    "with_holes",
 ]
