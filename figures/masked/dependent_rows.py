@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
                 "AR(1) rows, 0.9": against_gap(AR, 0.9),
                 "long memory, 0.4": against_gap(LONG, 0.4),
             },
-            line=np.arange(31),
+            line=np.arange(31.0),
             points=(0, 4, 8, 15, 30),
             xlabel="rows left out on either side of a block",
             ylabel="reported / true error",

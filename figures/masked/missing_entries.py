@@ -52,6 +52,10 @@ def of_imputer(method: str, problem: MissingEntries, d: int, rng: Generator) -> 
     return float(np.mean((filled - X)[~seen] ** 2))
 
 
+def least_ridge(problem: MissingEntries) -> float:
+    return masked.solve(problem).least_ridge
+
+
 def smallest(problem: MissingEntries, d: int, rng: Generator) -> float:
     """Measure minus the least eigenvalue of the covariances of pairs of columns, each over the rates of both."""
     X = sample(problem.covariance.resized(d), round(problem.alpha * d), rng)
@@ -79,7 +83,7 @@ def filled(alpha: float) -> dict[str, Curve]:
 def indefinite(alpha: float) -> Curve:
     return Curve(
         model=lambda share: MissingEntries(Isotropic(200), alpha, 10.0, share, method="pairwise", rows="complete"),
-        theory=lambda problem: masked.solve(problem).least_ridge,
+        theory=least_ridge,
         replicate=smallest,
         line=np.linspace(0.01, 0.7, 40),
         points=(0.1, 0.3, 0.5, 0.65),

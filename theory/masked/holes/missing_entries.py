@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from theory.core.arrays import Array
+from theory.masked.errors import per_coordinate
 from theory.masked.holes.columns import BelowLeastRidge
 from theory.masked.holes.dropout import dropout_errors
 from theory.masked.holes.equation import RowWeight
@@ -14,7 +15,6 @@ from theory.masked.holes.modes import ModeEstimator, commuting
 from theory.masked.holes.oracle import PATTERNS
 from theory.masked.holes.pairwise_rows import pairwise_on_holes
 from theory.masked.holes.solution import MissingEntriesSolution
-from theory.masked.solution import per_coordinate
 from theory.models import MissingEntries
 from theory.numerics import ConvergenceError, Solution
 
