@@ -91,11 +91,12 @@ def sample_narrow(
 ) -> NarrowSample:
     """Draw a narrow teacher with its training set, sample students by Hamiltonian Monte Carlo, and measure them.
 
-    The teacher has N = `n_inputs` inputs and K = `n_units` hidden units, an even number, whose weights are scaled to
-    |w|^2 = N. Students have the energy beta/2 sum (y - s)^2 + lam/2 |W|^2; `beta` None stands for 1/noise, which with
-    lam = 1 is the posterior of the Bayes-optimal student. For signs the energy is that of the probit, and beta must be
-    None. Chains start at the teacher, or at independent random weights: where two states coexist they stay in that of
-    their start, as long as the system is large. Momenta have the mean curvature of the energy as their mass.
+    The teacher has N = `n_inputs` inputs and K = `n_units` hidden units, an even number with balanced signs, whose
+    weights are scaled to |w|^2 = N. With an equal readout each output has its mean over the samples subtracted.
+    Students have the energy beta/2 sum (y - s)^2 + lam/2 |W|^2; `beta` None stands for 1/noise, which with lam = 1 is
+    the posterior of the Bayes-optimal student. For signs the energy is that of the probit, and beta must be None.
+    Chains start at the teacher, or at independent random weights: where two states coexist they stay in that of their
+    start, as long as the system is large. Momenta have the mean curvature of the energy as their mass.
     `n_samples` trajectories are recorded after half as many; where R-hat of the Gibbs risk or of the training error is
     not below `r_hat_limit`, or chains from the teacher still move apart, they are discarded, and twice as many are
     made, up to eight times as many. What `converged` means with either start is said in `NarrowSample`.
@@ -105,7 +106,8 @@ def sample_narrow(
     "quadratic" units are the most sensitive: they rotate into each other, which lowers the number of their parameters
     to N K - K^2/2, and only K of at least 10 with K/N below 0.05 compares with the limit.
 
-    ValueError for odd K, for a model with other `hidden_units` or with equal signs, for a model without noise and
+    ValueError for odd K with balanced signs, for a model with other `hidden_units`, for an equal readout with signs as
+    labels, for a model without noise and
     without `beta`, for signs without noise, and for an activation without gradient: "sign", or a function without its
     `derivative`. MixingError where the chains have not mixed even then, or hardly ever move; `check` False returns them
     as they are.
@@ -117,12 +119,12 @@ def sample_narrow(
     """
     functions = activation_and_slope(model, derivative)
     N, K, C = n_inputs, n_units, n_chains
-    if K % 2:
+    if K % 2 and model.readout == "balanced":
         raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
     if model.hidden_units not in (None, K):
         raise ValueError(f"n_units must be the hidden_units of the model, {model.hidden_units}, got {K}")
-    if model.readout != "balanced":
-        raise ValueError(f"model must have a balanced readout to be sampled, got {model.readout!r}")
+    if model.readout != "balanced" and model.labels == "sign":
+        raise ValueError(f"model must have a balanced readout for signs as labels, got {model.readout!r}")
     if C > MAX_CHAINS:
         raise ValueError(f"n_chains must be at most {MAX_CHAINS}, got {C}")
     if n_samples > MAX_TRAJECTORIES:

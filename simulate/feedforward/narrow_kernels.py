@@ -26,7 +26,7 @@ def erf_table() -> Array:
 
 # Multiplications and additions may be fused, but NaN is still seen, as the bound on the field needs.
 @cached_njit(fastmath={"contract"})
-def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: Array) -> Array:
+def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, center: bool, table: Array) -> Array:
     """Replace the fields of erf units by the derivatives of beta/2 sum (y - s)^2 by them; return the squares (C,).
 
     Values and slopes are Taylor series about the nearest node h of the table: the slope of erf(h/sqrt(2)) is g, and the
@@ -48,12 +48,12 @@ def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: A
                 s[r] += v * math.copysign(value, own[r])  # a choice by the sign would be mispredicted half of the time
                 # The slope takes the place of its field, so that no second array of this size is needed.
                 own[r] = g * (1.0 - first + 0.5 * second - SIXTH * first * (second - 2.0 * t * t))
-        squares[c] = _pull(fields[c], s, labels, readout, beta)
+        squares[c] = _pull(fields[c], s, labels, readout, beta, center)
     return squares
 
 
 @cached_njit()
-def pull_relu(fields: Array, labels: Array, readout: Array, beta: float) -> Array:
+def pull_relu(fields: Array, labels: Array, readout: Array, beta: float, center: bool) -> Array:
     """Replace the fields of ReLU units by the derivatives of the same energy by them; return the squares (C,)."""
     squares, s = np.empty(len(fields)), np.empty(len(labels))
     for c in range(len(fields)):
@@ -63,16 +63,22 @@ def pull_relu(fields: Array, labels: Array, readout: Array, beta: float) -> Arra
             for r in range(len(labels)):
                 s[r] += v * max(own[r], 0.0)
                 own[r] = 1.0 if own[r] > 0 else 0.0
-        squares[c] = _pull(fields[c], s, labels, readout, beta)
+        squares[c] = _pull(fields[c], s, labels, readout, beta, center)
     return squares
 
 
 @cached_njit()
-def _pull(slopes: Array, s: Array, labels: Array, readout: Array, beta: float) -> float:
-    """Multiply the slopes (K, n) of one chain by the derivative of the energy by their values, and sums squares."""
-    total = 0.0
+def _pull(slopes: Array, s: Array, labels: Array, readout: Array, beta: float, center: bool) -> float:
+    """Multiply the slopes (K, n) of one chain by the derivative of the energy by their values, and sums squares.
+
+    With `center` the mean output over the samples is subtracted; labels must have the mean zero then.
+    """
+    total, shift = 0.0, 0.0
+    if center:
+        for r in range(len(labels)):
+            shift += s[r] / len(labels)
     for r in range(len(labels)):
-        s[r] -= labels[r]
+        s[r] -= labels[r] + shift
         total += s[r] * s[r]
     for k in range(len(readout)):
         own, factor = slopes[k], beta * readout[k]

@@ -79,6 +79,7 @@ class Task:
     signs: bool
     beta: float
     lam: float
+    center: bool = False  # outputs have their mean over samples subtracted, and labels too
 
     @classmethod
     @checked
@@ -94,7 +95,8 @@ class Task:
         """Draw a teacher and its samples; `sizes` are N, K and the number of test inputs.
 
         Each column of the teacher is brought to the norm sqrt(N): otherwise the fluctuations of these norms would
-        dominate the scatter of errors from teacher to teacher.
+        dominate the scatter of errors from teacher to teacher. With an equal readout every output has its mean over the
+        samples subtracted, of the training set or of the test inputs.
         """
         N, K, n_test = sizes
         n = max(1, round(model.alpha * N * K))
@@ -104,22 +106,29 @@ class Task:
         elif not model.noise:
             raise ValueError("beta must be given for a teacher without noise, got None")
         value, slope = functions
-        readout = np.where(np.arange(K) % 2 == 0, 1.0, -1.0) / math.sqrt(K)
+        center = model.readout == "equal"
+        readout = np.where((np.arange(K) % 2 == 0) | center, 1.0, -1.0) / math.sqrt(K)
         teacher = rng.standard_normal((N, K))
         teacher *= math.sqrt(N) / np.linalg.norm(teacher, axis=0)
         inputs, test_inputs = (rng.standard_normal((count, N)) / math.sqrt(N) for count in (n, n_test))
         # Noise is added before the sign is taken: that is what makes the likelihood of a sign the probit.
         labels = value(inputs @ teacher) @ readout + math.sqrt(model.noise) * rng.standard_normal(n)
+        test_outputs = value(test_inputs @ teacher) @ readout
+        if center:
+            labels, test_outputs = labels - labels.mean(), test_outputs - test_outputs.mean()
         signs = model.labels == "sign"
         return cls(
             *(value, slope, readout, teacher, inputs, np.where(labels > 0, 1.0, -1.0) if signs else labels),
-            *(test_inputs, value(test_inputs @ teacher) @ readout, model.noise, signs),
-            *(1 / model.noise if beta is None else beta, lam),
+            *(test_inputs, test_outputs, model.noise, signs),
+            *(1 / model.noise if beta is None else beta, lam, center),
         )
 
     def outputs(self, inputs: Array, weights: Array) -> Array:
         """Return the outputs of every chain's network, (samples, C)."""
-        return self._read(self.value(self._fields(inputs, weights)))
+        return self._centered(self._read(self.value(self._fields(inputs, weights))))
+
+    def _centered(self, s: Array) -> Array:
+        return s - s.mean(axis=0) if self.center else s
 
     def _read(self, hidden: Array) -> Array:
         """Return the sums over units (samples, C, K) times the readout; one product with a matrix is much faster."""
@@ -139,7 +148,7 @@ class Task:
         if not self.signs and self.value in (VALUES["erf"], VALUES["relu"]):
             return self._compiled_energy(weights)
         fields = self._fields(self.inputs, weights)
-        s = self._read(self.value(fields))
+        s = self._centered(self._read(self.value(fields)))
         if self.signs:
             margin = self.labels[:, None] * s / math.sqrt(self.noise)
             log_p = log_ndtr(margin)
@@ -166,9 +175,9 @@ class Task:
         N, C, K = weights.shape
         pulled = (np.ascontiguousarray(weights.reshape(N, C * K).T) @ self._columns).reshape(C, K, len(self.inputs))
         if self.value is VALUES["erf"]:
-            squares = pull_erf(pulled, self.labels, self.readout, self.beta, erf_table())
+            squares = pull_erf(pulled, self.labels, self.readout, self.beta, self.center, erf_table())
         else:
-            squares = pull_relu(pulled, self.labels, self.readout, self.beta)
+            squares = pull_relu(pulled, self.labels, self.readout, self.beta, self.center)
         gradients = (pulled.reshape(C * K, -1) @ self.inputs).T.reshape(N, C, K) + self.lam * weights
         energies = self.beta / 2 * squares + self.lam / 2 * np.einsum("nck,nck->c", weights, weights)
         return energies, gradients, squares / len(self.labels)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulate.feedforward import narrow_risk, sample_narrow
+from simulate.feedforward import fit_narrow, narrow_risk, sample_narrow, sample_version_space
 from tests.bad_arguments import Example, assert_all_refused
 from theory import feedforward
 from theory.models import NarrowNetwork
@@ -24,8 +24,21 @@ THEORY = {
     "ActivationKernel.kernel": example(KERNEL.kernel, q=0.5),
     "bayes_optimal": example(feedforward.bayes_optimal, model=MODEL, state="largest_q"),
     "stable_states": example(feedforward.stable_states, model=MODEL),
-    "bayes_curve": example(feedforward.bayes_curve, activation="relu", alphas=[1.0, 2.0], noise=0.1, labels="sign"),
-    "specialization": example(feedforward.specialization, activation="sign", noise=0.1, labels="linear"),
+    "bayes_curve": example(
+        feedforward.bayes_curve,
+        activation="relu",
+        alphas=[1.0, 2.0],
+        noise=0.1,
+        labels="sign",
+        hidden_units=6,
+        readout="equal",
+    ),
+    "specialization": example(
+        feedforward.specialization, activation="sign", noise=0.1, labels="linear", hidden_units=6, readout="balanced"
+    ),
+    "ground_state": example(
+        feedforward.ground_state, model=MODEL, lam=0.5, start="random", tol=1e-8, max_iter=500, check=False
+    ),
     "tempered_orders": example(
         feedforward.tempered_orders,
         model=MODEL,
@@ -53,6 +66,28 @@ SIMULATION = {
         n_test=20,
         r_hat_limit=1.5,
         check=False,
+    ),
+    "fit_narrow": example(
+        fit_narrow,
+        model=MODEL,
+        n_inputs=8,
+        n_units=2,
+        rng=np.random.default_rng(0),
+        lam=0.5,
+        start="random",
+        n_test=20,
+        max_evaluations=50,
+        check=False,
+    ),
+    "sample_version_space": example(
+        sample_version_space,
+        model=NarrowNetwork(alpha=2.0, activation="relu", labels="sign"),
+        n_inputs=6,
+        n_units=2,
+        rng=np.random.default_rng(0),
+        n_chains=2,
+        n_sweeps=8,
+        n_test=20,
     ),
     "narrow_risk": example(
         narrow_risk, model=NarrowNetwork(alpha=2.0, activation="erf", noise=1.0), d=2, rng=np.random.default_rng(0)

@@ -12,7 +12,7 @@ from simulate.core import Estimate, stream
 from simulate.feedforward import sample_narrow
 from tests.feedforward.narrow_entropy import Entropy, overlaps
 from theory import ConvergenceError
-from theory.feedforward import bayes_optimal, stable_states, tempered_orders
+from theory.feedforward import tempered_orders
 from theory.models import NarrowNetwork
 
 ORDERS = ("self_overlap", "overlap", "teacher_overlap", "gibbs_risk", "mean_risk", "train_error", "replicon")
@@ -250,16 +250,10 @@ def test_wrong_arguments_are_refused_by_name(keywords, message):
         NarrowNetwork(alpha=3.0, activation="erf", **keywords)
 
 
-def test_what_knows_only_the_limit_of_many_units_says_so():
+def test_samples_of_other_numbers_of_units_are_refused():
     few = NarrowNetwork(alpha=3.0, activation="erf", noise=0.1, hidden_units=10)
-    for function in (bayes_optimal, stable_states):
-        with pytest.raises(ValueError, match="model must have hidden_units None"):
-            function(few)
     with pytest.raises(ValueError, match="n_units must be the hidden_units of the model, 10, got 6"):
         sample_narrow(few, 20, 6, np.random.default_rng(0))
-    equal = NarrowNetwork(alpha=3.0, activation="erf", noise=0.1, readout="equal")
-    with pytest.raises(ValueError, match="model must have a balanced readout"):
-        sample_narrow(equal, 20, 6, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(("activation", "alpha", "N"), [("erf", 0.5, 90), ("relu", 0.6, 60)])

@@ -10,6 +10,7 @@ from theory.feedforward.initialization import (
 from theory.feedforward.layer_map import SignalPropagation, propagate
 from theory.feedforward.narrow_activation import ActivationKernel, activation_kernel
 from theory.feedforward.narrow_bayes import NarrowCurve, NarrowOptimum, bayes_curve, bayes_optimal, stable_states
+from theory.feedforward.narrow_ground import GroundState, ground_state
 from theory.feedforward.narrow_specialization import Specialization, specialization
 from theory.feedforward.narrow_tempered import TemperedOrders, tempered_orders
 from theory.feedforward.transfer import (
@@ -25,6 +26,7 @@ __all__ = [
     "ActivationKernel",
     "Criticality",
     "FrozenRisk",
+    "GroundState",
     "NarrowCurve",
     "NarrowOptimum",
     "SignalFixedPoint",
@@ -39,6 +41,7 @@ __all__ = [
     "critical_mean_variance",
     "criticality",
     "frozen_risk",
+    "ground_state",
     "propagate",
     "signal_fixed_point",
     "specialization",

@@ -14,6 +14,7 @@ from theory.core.ranges import PositiveVector
 from theory.core.results import SolverResult
 from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_line import Line, State
+from theory.feedforward.narrow_modes import line_of
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
 from theory.numerics import ConvergenceError
@@ -36,6 +37,11 @@ class NarrowOptimum(SolverResult):
     stable states the posterior has that of the largest. `replicon` is 1 - alpha (1 - q)^2 (Sigma'(q)^2 E g'^2 +
     Sigma''(q) E g^2), stable above 0 (symbols as in `bayes_optimal`); for a Bayes-optimal student it is also the
     curvature of the free entropy along q, so that no stable state has a negative one.
+
+    With K `hidden_units` q is the overlap of a unit with its own, of order 1/K where units are alike, since their sum
+    is known. `modes` then holds the overlap of each kind of mode (see `TemperedOrders`): differences between units of
+    one sign, which is 0 where units are alike, the sum of all, and, with balanced signs, the difference between the
+    units of either sign. The replicon is the least over variations of the modes. Without `hidden_units` `modes` is q.
     """
 
     q: float
@@ -43,6 +49,7 @@ class NarrowOptimum(SolverResult):
     gibbs_risk: float
     free_entropy: float
     replicon: float
+    modes: Array = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +95,14 @@ def bayes_optimal(
     probability of a label given the known part of the field, and g the derivative of log P by it. For signs y,
     P = Phi(y z sqrt(Sigma/(noise + T - Sigma))). The risk of linear labels is T - Sigma(q).
 
+    With K `hidden_units` Sigma is the covariance S of the outputs of two samples, with full kernels as in
+    `tempered_orders`, and depends on the overlap q_i of each kind of mode, of which there are c_i. The free entropy per
+    weight is sum_i c_i (q_i + log(1 - q_i))/(2 K) + alpha E log P, so that q_i = r_i/(1 + r_i) with
+    r_i = alpha E g^2 (K/c_i) dS/dq_i (derived here; outputs are taken as Gaussian). With linear labels this is
+    `tempered_orders` at beta = 1/noise and lam = 1. The linear component then costs samples, and for every activation
+    units that are alike become unstable at a finite alpha. For sign units, whose K outputs take K + 1 values, and signs
+    as labels, the error of few units is overestimated, at K = 11 twofold.
+
     `state` chooses among stable states: the one of largest free entropy, or that of the smallest or the largest
     q. ConvergenceError where the equation has no verified solution, such as at an alpha beyond all double precision,
     or for a function with kinks at a q so near to 1 that its Hermite series is not exact.
@@ -97,8 +112,11 @@ def bayes_optimal(
     (0.875265613, 0.005263121)
     >>> round(bayes_optimal(NarrowNetwork(alpha=3.0, activation="erf", noise=0.01), state="smallest_q").q, 9)
     0.0
+    >>> few = NarrowNetwork(alpha=8.0, activation="sign", labels="sign", hidden_units=10, readout="equal")
+    >>> round(bayes_optimal(few).gibbs_risk, 6), bayes_optimal(few).modes.round(6)
+    (0.171847, array([0.967564, 0.992101]))
     """
-    found = _stable(_line(model), model.alpha)
+    found = _stable(line_of(model), model.alpha)
     position = {"smallest_q": 0, "largest_q": -1}.get(state)
     return max(found, key=lambda one: one.free_entropy) if position is None else found[position]
 
@@ -110,19 +128,28 @@ def stable_states(model: NarrowNetwork) -> list[NarrowOptimum]:
     >>> [round(one.q, 6) for one in stable_states(NarrowNetwork(alpha=3.0, activation="erf", noise=0.01))]
     [0.0, 0.875266]
     """
-    return _stable(_line(model), model.alpha)
+    return _stable(line_of(model), model.alpha)
 
 
 @checked
 def bayes_curve(
-    activation: Activation, alphas: PositiveVector, *, noise: float = 0.0, labels: Literal["linear", "sign"] = "linear"
+    activation: Activation,
+    alphas: PositiveVector,
+    *,
+    noise: float = 0.0,
+    labels: Literal["linear", "sign"] = "linear",
+    hidden_units: int | None = None,
+    readout: Literal["balanced", "equal"] = "balanced",
 ) -> NarrowCurve:
     """Compute the Bayes-optimal errors along `alphas`, a list of sample ratios in any order (see `bayes_optimal`).
 
     >>> bayes_curve("relu", [1.0, 2.0], noise=0.1).q.round(6)
     array([0.      , 0.482343])
     """
-    line = _line(NarrowNetwork(alpha=1.0, activation=activation, noise=noise, labels=labels))
+    model = NarrowNetwork(
+        alpha=1.0, activation=activation, noise=noise, labels=labels, hidden_units=hidden_units, readout=readout
+    )
+    line = line_of(model)
     found = [_stable(line, float(alpha)) for alpha in alphas]
     chosen = [max(states, key=lambda one: one.free_entropy) for states in found]
 
@@ -140,15 +167,6 @@ def bayes_curve(
         iterations=sum(one.iterations or 0 for states in found for one in states),
         converged=True,
     )
-
-
-def _line(model: NarrowNetwork) -> Line:
-    if model.hidden_units is not None:
-        raise ValueError(
-            f"model must have hidden_units None, the limit of infinitely many, got {model.hidden_units}: with linear "
-            "labels tempered_orders at beta = 1/noise and lam = 1 is the Bayes-optimal student of so many units"
-        )
-    return Line.of(model.activation, model.labels, model.noise)
 
 
 def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
@@ -169,9 +187,8 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
 
 
 def _optimum(line: Line, state: State, alpha: float) -> NarrowOptimum:
-    q, p = np.array(state.q), np.array(state.p)
-    S = line.kernel.power if state.p == 0 else float(line.field(q, p)[0])
-    gap = 0.0 if state.p == 0 else float(line.kernel.gap(q, p))
+    gap = line.gap_of(state)
+    S = line.kernel.power - gap
     if line.linear:
         # Teacher and student are two independent samples of the posterior: the mean square of their difference is
         # twice that of either from the posterior mean.
@@ -187,6 +204,7 @@ def _optimum(line: Line, state: State, alpha: float) -> NarrowOptimum:
         gibbs,
         line.potential(state, alpha),
         line.replicon_of(state, alpha),
+        line.modes_of(state),
         residual=state.residual,
         iterations=state.evaluations,
         converged=True,

@@ -102,6 +102,25 @@ class HermiteKernel:
         one, root = self._at(A).coefficients, math.sqrt(A)
         return float(one[1]) / root, math.sqrt(6) * float(one[3]) / (2 * root**3)
 
+    def mixed(self, A: float, B: float, rho: float) -> float:
+        """Return the derivative of the tail by rho and by B."""
+        a, b = self._at(A).coefficients, self._at(B).coefficients
+        length = min(len(a), len(b))
+        order, root = np.arange(float(length)), math.sqrt(A * B)
+        raised = a[: length - 2] * b[2:length] * np.sqrt(order[1:-1] * order[2:]) * order[:-2]
+        return float(_polynomial(np.where(order[:-2] >= 2, raised, 0.0)[1:], np.array(rho / root))) / (2 * B * root)
+
+    def own_slope(self, A: float) -> tuple[float, float]:
+        """Return E f'(h)^2 - (E f'(h))^2 and its derivative by A; infinite for a function with kinks or jumps."""
+        one = self._at(A)
+        if one.remainder > 0:
+            return math.inf, math.inf
+        c, order = one.coefficients, np.arange(float(len(one.coefficients)))
+        used = np.where(order >= 2, order * c, 0.0)
+        value = float(used @ c) / A
+        growth = (order * c)[:-2] + np.sqrt(order[1:-1] * order[2:]) * c[2:]
+        return value, float(used[:-2] @ growth) / A**2 - value / A
+
 
 @dataclass(frozen=True)
 class Expansion:

@@ -56,6 +56,12 @@ class Kernel(Protocol):
     def slope_at(self, A: float) -> tuple[float, float]:
         """Return E f'(h) for h of variance A, which multiplies the linear part of the kernel, and its derivative."""
 
+    def mixed(self, A: float, B: float, rho: float) -> float:
+        """Return the derivative of the tail by rho and by B."""
+
+    def own_slope(self, A: float) -> tuple[float, float]:
+        """Return E f'(h)^2 - (E f'(h))^2, the derivative of the tail by rho at rho = A = B, and its derivative by A."""
+
 
 class _Closed:
     contact = 1.0
@@ -106,6 +112,17 @@ class ErfKernel(_Closed):
         mean = math.sqrt(2 / (math.pi * (1 + A)))
         return mean, -mean / (2 * (1 + A))
 
+    def mixed(self, A: float, B: float, rho: float) -> float:
+        """Return the derivative of the tail by rho and by B."""
+        full = -(1 + A) / math.pi / math.sqrt((1 + A) * (1 + B) - rho * rho) ** 3
+        return full - self.slope_at(A)[0] * self.slope_at(B)[1]
+
+    def own_slope(self, A: float) -> tuple[float, float]:
+        """Return E f'(h)^2 - (E f'(h))^2 and its derivative by A."""
+        mean, growth = self.slope_at(A)
+        square = (2 / math.pi) * (1 + 2 * A) ** -0.5
+        return square - mean * mean, -square / (1 + 2 * A) - 2 * mean * growth
+
 
 class _Homogeneous(_Closed):
     """f(c h) = c^degree f(h) for c > 0, so that variances only multiply the kernel at the correlation rho/sqrt(A B)."""
@@ -144,6 +161,19 @@ class _Homogeneous(_Closed):
         power = (self.degree - 1) / 2
         mean = math.sqrt(self.linear_power) * A**power
         return mean, power * mean / A
+
+    def mixed(self, A: float, B: float, rho: float) -> float:
+        """Return the derivative of the tail by rho and by B."""
+        root = math.sqrt(A * B)
+        q, p = np.array(rho / root), np.array(1 - rho / root)
+        change = (self.degree - 1) * float(self.slope(q, p)) - rho / root * float(self.curvature(q, p))
+        return float(root ** (self.degree - 1) * change / (2 * B))
+
+    def own_slope(self, A: float) -> tuple[float, float]:
+        """Return E f'(h)^2 - (E f'(h))^2 and its derivative by A."""
+        with np.errstate(divide="ignore"):  # infinite for a jump
+            value = A ** (self.degree - 1) * float(self.slope(np.array(1.0), np.array(0.0)))
+        return value, (self.degree - 1) * value / A
 
 
 class SignKernel(_Homogeneous):

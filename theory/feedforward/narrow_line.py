@@ -167,11 +167,23 @@ class Line:
     def states(self, alpha: float) -> list[State]:
         """Return all stable fixed points at this alpha, from small to large q."""
         wanted = math.log(alpha)
-        found = [State(0.0, 1.0, 0, 0.0)] if wanted <= self._log_onset else []
+        found = [self.alike(alpha)] if wanted <= self._log_onset else []
         found += [self.state_on(one, alpha) for one in self.pieces if one.log_alpha[0] < wanted <= one.log_alpha[1]]
         if alpha > self.perfect:
             found.append(State(1.0, 0.0, 0, 0.0))
         return found
+
+    def alike(self, alpha: float) -> State:  # noqa: ARG002  # with finitely many units it depends on alpha
+        """Return the state in which no unit is told from the others."""
+        return State(0.0, 1.0, 0, 0.0)
+
+    def gap_of(self, state: State) -> float:
+        """Return the part of the variance T of the output that the data do not fix, T - Sigma."""
+        return 0.0 if state.p == 0 else float(self.kernel.gap(np.array(state.q), np.array(state.p)))
+
+    def modes_of(self, state: State) -> Array:
+        """Return the overlaps of the modes of each kind, of which there is one."""
+        return np.array([state.q])
 
     def state_on(self, piece: Piece, alpha: float) -> State:
         """Return the fixed point on a stable piece of the line, whose range of alpha must hold this one."""

@@ -11,6 +11,7 @@ from theory.core.arguments import checked
 from theory.core.results import SolverResult
 from theory.feedforward.narrow_bayes import OVERLAP_TOLERANCE
 from theory.feedforward.narrow_line import MIN_LOGIT, Line, Piece, State
+from theory.feedforward.narrow_modes import line_of
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
 from theory.numerics import ConvergenceError, Solution
@@ -22,7 +23,8 @@ MAX_ALPHA = 1e300  # up to which transitions are looked for: twice that is still
 class Specialization(SolverResult):
     """Gives the sample ratios at which the units of a Bayes-optimal student begin to differ from each other.
 
-    From `onset` on the state q = 0 is unstable; it is infinite for activations without a second Hermite coefficient.
+    From `onset` on the state q = 0 is unstable; it is infinite for activations without a second Hermite coefficient,
+    unless the number of hidden units is finite: the overlap of a unit with all others, of order 1/K, then makes it so.
     From `spinodal` on there is a stable state with q > 0, of overlap `q_spinodal` where it appears, and from
     `transition` on it has the larger free entropy, with overlap `q_transition` there. `order` is "continuous" where the
     equilibrium state leaves q = 0 at the onset and q grows from 0, else "first"; in a plain continuous case all three
@@ -41,13 +43,20 @@ class Specialization(SolverResult):
 
 @checked
 def specialization(
-    activation: Activation, *, noise: float = 0.0, labels: Literal["linear", "sign"] = "linear"
+    activation: Activation,
+    *,
+    noise: float = 0.0,
+    labels: Literal["linear", "sign"] = "linear",
+    hidden_units: int | None = None,
+    readout: Literal["balanced", "equal"] = "balanced",
 ) -> Specialization:
     """Compute at which sample ratios the units of a Bayes-optimal student specialize (see `Specialization`).
 
     All fixed points lie on alpha(q) = q/((1 - q) E g^2 Sigma'(q)), symbols as in `bayes_optimal`. Its minimum is the
     spinodal; for q -> 0 it tends to the onset 1/(mu_2^2 E g^2), which is (noise + T - mu_1^2)/mu_2^2 for linear labels.
-    The transition is the root of the difference of two free entropies, which grows with alpha.
+    The transition is the root of the difference of two free entropies, which grows with alpha. With K `hidden_units`
+    the line is that of all fixed points over the overlap of differences between units, and states of equal units, whose
+    sum is known, take the place of q = 0 (see `bayes_optimal`).
 
     ConvergenceError where there is no specialized state that could be verified.
 
@@ -57,8 +66,10 @@ def specialization(
     >>> round(specialization("relu", noise=0.1).onset, 6)  # continuous
     1.199115
     """
-    model = NarrowNetwork(alpha=1.0, activation=activation, noise=noise, labels=labels)
-    line = Line.of(model.activation, model.labels, model.noise)
+    model = NarrowNetwork(
+        alpha=1.0, activation=activation, noise=noise, labels=labels, hidden_units=hidden_units, readout=readout
+    )
+    line = line_of(model)
     branches = _branches(line)
     specialized = [branch for branch in branches if branch.q_at_birth is not None]
     if not specialized or line.limit == 0:
@@ -67,7 +78,7 @@ def specialization(
     born = min(specialized, key=lambda branch: branch.low)
     jumps = _jumps(line, branches)
     continuous = math.isfinite(line.onset) and not any(jump.alpha < line.onset for jump in jumps)
-    first = _Jump(line.onset, 0.0, 0.0, 0) if continuous else jumps[0]
+    first = _Jump(line.onset, line.alike(line.onset).q, 0.0, 0) if continuous else jumps[0]
     return Specialization(
         line.onset,
         born.low,
@@ -104,7 +115,7 @@ class _Jump:
 
 def _branches(line: Line) -> list[_Branch]:
     """Return all families of stable states, from small to large q."""
-    found = [_Branch(0.0, line.onset, None, lambda _alpha: State(0.0, 1.0, 0, 0.0))]
+    found = [_Branch(0.0, line.onset, None, line.alike)]
     found += [_branch(line, piece) for piece in line.pieces]
     if math.isfinite(line.perfect):
         found.append(_Branch(line.perfect, math.inf, 1.0, lambda _alpha: State(1.0, 0.0, 0, 0.0)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.feedforward.narrow_kernels import Kernel
-from theory.numerics import Solution, solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, solve_fixed_point
 from theory.numerics.steps import differences, relative_gap
 
 STRIDE = 25  # plain steps between two looks at their residual
@@ -18,6 +18,9 @@ MIN_VARIANCE_SHARE = 2e-5  # of Q - q over 1 + Q, below which differences for a 
 MAX_IMPLICIT_TIME = 1e8  # of an implicit step, from where on it is Newton's
 KERNEL_ERROR = 1e-8  # relative, of the series of a user's function
 MAX_BETA = 1e12  # of beta and lam, and of their inverses
+DAMPINGS = (0.5, 0.8, 0.95)
+NEWTON_STEPS = 50
+NEWTON_RESIDUAL = 1e-5  # residual at which Newton's method takes over from plain steps
 Measured = tuple[float, float, float, float, float, float, float]
 STARTS = {"teacher": (1.0, 0.999, 0.999), "random": (1.0, 1e-3, 1e-3)}
 
@@ -96,18 +99,22 @@ class System:
             if not residual > goal or time < 1e-6 or not self.resolved(x):
                 break
             try:
-                step = np.linalg.solve((1 + 1 / time) * np.eye(x.size) - differences(self.update, x), image - x)
+                slopes = (1 + 1 / time) * np.eye(x.size) - differences(self.update, x)
+                step = np.asarray(np.linalg.solve(slopes, image - x), np.float64)
             except np.linalg.LinAlgError:
                 break
             moves = np.abs(step) <= MAX_RELATIVE_MOVE * np.abs(x)
-            (Q, q, _), (Q_step, q_step, _) = x.reshape(-1, 3).T, step.reshape(-1, 3).T
-            gap = np.abs(Q_step - q_step) <= 5 * MAX_RELATIVE_MOVE * (Q - q)
-            if moves.all() and gap.all() and self.admissible(x + step):
+            if moves.all() and self.keeps_gap(x, step) and self.admissible(x + step):
                 x, time = x + step, min(2 * time, MAX_IMPLICIT_TIME)
             else:
                 time /= 4
         good = bool(residual <= goal and self.admissible(x))
         return Solution(x, "converged" if good else "max_iter", residual, goal, made)
+
+    def keeps_gap(self, x: Array, step: Array) -> bool:
+        """Return whether no Q - q changes by more than a half in this step."""
+        (Q, q, _), (Q_step, q_step, _) = x.reshape(-1, 3).T, step.reshape(-1, 3).T
+        return bool((np.abs(Q_step - q_step) <= 5 * MAX_RELATIVE_MOVE * (Q - q)).all())
 
     def resolved(self, x: Array) -> bool:
         """Return whether differences of the orders of a unit stay away from the edge Q = q."""
@@ -131,3 +138,28 @@ class System:
         replicon = 1 - self.alpha * (Q - q) ** 2 * variation
         mean_risk, spread = E - self.noise, V - two.value
         return Q, q, m, mean_risk + spread, mean_risk, E / c**2 + spread / c, replicon
+
+
+def solved(system: System, start: str, tol: float, max_iter: int, what: str, advice: str) -> Solution[Array]:
+    """Solve a system from a start; the result may not have converged, and ConvergenceError where it is no Gibbs law."""
+    steps, tried = 0, []
+    for damping in DAMPINGS:  # where there are many samples the self-overlap overshoots, unless it moves slowly
+        near = system.damped(system.begin(start), damping, max(tol, NEWTON_RESIDUAL), max_iter)
+        steps += near.iterations
+        tried.append(near)
+        if near.converged:
+            break
+    else:  # all of them were too slow, or turned in circles
+        near = system.flowed(min(tried, key=lambda one: (not np.isfinite(one.residual), one.residual)), tol)
+        steps += near.iterations
+    found = solve_fixed_point(
+        system.update, near.value, admissible=system.admissible, method="newton", tol=tol, max_iter=NEWTON_STEPS,
+        check=False,
+    )  # fmt: skip
+    if not found.converged:  # Newton's method may leave the state, where two of them meet
+        found = system.damped(near.value, damping, tol, max_iter)
+    if not found.converged:
+        found = system.flowed(found, tol)
+    if not system.admissible(found.value):
+        raise ConvergenceError(what, found, advice)
+    return replace(found, iterations=steps + found.iterations)

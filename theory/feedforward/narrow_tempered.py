@@ -3,21 +3,16 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Count, Positive
 from theory.core.results import SolverResult
 from theory.feedforward.narrow_line import kernel_of
-from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System
+from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System, solved
 from theory.feedforward.narrow_units import FiniteSystem
 from theory.models import NarrowNetwork
-from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable, solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
 
-DAMPINGS = (0.5, 0.8, 0.95)
-NEWTON_STEPS = 50
-NEWTON_RESIDUAL = 1e-5  # residual at which Newton's method takes over from plain steps
 ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
 
 
@@ -70,8 +65,8 @@ def tempered_orders(
 
     For beta = 1/noise and lam = 1 this is the Bayes-optimal student: Q = 1 and m = q. The replicon follows from the
     second variation of log det(Q_ab)/2 + alpha log det(1 + beta S(Q_ab))/(-2) over overlaps that differ from replica
-    to replica: E g^2 = beta^2 E/c^2, E g'^2 = beta^2/c^2 and Sigma(q) = kt_QQ(q). The limit beta -> infinity is not
-    offered, because nothing is known here of replica symmetry there.
+    to replica: E g^2 = beta^2 E/c^2, E g'^2 = beta^2/c^2 and Sigma(q) = kt_QQ(q). The limit beta -> infinity is
+    that of `ground_state`.
 
     With K `hidden_units` these are the equations of each kind of mode of the overlaps (`TemperedOrders.modes`), derived
     here: the free entropy is K alpha G plus log(Q - q)/2 + (q - m^2)/(2 (Q - q)) - lam Q/2 of each of the K modes, and
@@ -103,32 +98,13 @@ def tempered_orders(
         system = FiniteSystem.of(system, model.hidden_units, model.readout)
     problem = f"tempered narrow network at alpha = {model.alpha:g}, beta = {beta:g}, lam = {lam:g}"
 
-    steps, tried = 0, []
-    for damping in DAMPINGS:  # where there are many samples the self-overlap overshoots, unless it moves slowly
-        near = system.damped(system.begin(start), damping, max(tol, NEWTON_RESIDUAL), max_iter)
-        steps += near.iterations
-        tried.append(near)
-        if near.converged:
-            break
-    else:  # all of them were too slow, or turned in circles
-        near = system.flowed(min(tried, key=lambda one: (not np.isfinite(one.residual), one.residual)), tol)
-        steps += near.iterations
-    found = solve_fixed_point(
-        system.update, near.value, admissible=system.admissible, method="newton", tol=tol, max_iter=NEWTON_STEPS,
-        check=False,
-    )  # fmt: skip
-    if not found.converged:  # Newton's method may leave the state, where two of them meet
-        found = system.damped(near.value, damping, tol, max_iter)
-    if not found.converged:
-        found = system.flowed(found, tol)
-    if not system.admissible(found.value):
-        raise ConvergenceError(problem, found, ADVICE)
+    found = solved(system, start, tol, max_iter, problem, ADVICE)
     measured, bound = system.measured(found.value), system.kernel_error(found.value)
     orders = TemperedOrders(
         *measured,
         found.value.reshape(-1, 3),
         residual=found.residual,
-        iterations=steps + found.iterations,
+        iterations=found.iterations,
         converged=found.converged and bound <= KERNEL_ERROR and measured[-1] > 0,
     )
     if check and not bound <= KERNEL_ERROR:

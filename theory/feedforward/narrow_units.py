@@ -16,6 +16,17 @@ from theory.feedforward.narrow_kernels import Pair
 from theory.feedforward.narrow_system import STARTS, Measured, System
 
 
+def layout(K: int, readout: str) -> tuple[Array, Array, Array, Array]:
+    """Return the overlaps of pairs from those of modes (pairs, modes), pairs over K, signs of pairs, and modes."""
+    found: tuple[list[Any], ...] = (
+        [[K - 2, 1, 1], [-2, 1, 1], [0, 1, -1]], [1, K / 2 - 1, K / 2], [1, 1, -1], [K - 2, 1, 1],
+    )  # fmt: skip
+    if readout == "equal":
+        found = [[K - 1, 1], [-1, 1]], [1, K - 1], [1, 1], [K - 1, 1]
+    mix, weights, signs, counts = (np.array(one, float) for one in found)
+    return mix / K, weights, signs, counts
+
+
 @dataclass(frozen=True, eq=False)
 class FiniteSystem(System):
     """The equations for x = (Q, q, m) of every mode in turn, with outputs that are taken as Gaussian.
@@ -33,13 +44,8 @@ class FiniteSystem(System):
     @classmethod
     def of(cls, limit: System, K: int, readout: str) -> "FiniteSystem":
         """Build the equations of K units from those of the limit of infinitely many."""
-        layout: tuple[list[Any], ...] = (
-            [[K - 2, 1, 1], [-2, 1, 1], [0, 1, -1]], [1, K / 2 - 1, K / 2], [1, 1, -1], [K - 2, 1, 1],
-        )  # fmt: skip
-        if readout == "equal":
-            layout = [[K - 1, 1], [-1, 1]], [1, K - 1], [1, 1], [K - 1, 1]
-        mix, weights, signs, counts = (np.array(one, float) for one in layout)
-        return cls(limit.kernel, limit.alpha, limit.noise, limit.beta, limit.lam, mix / K, weights, signs, counts)
+        mix, weights, signs, counts = layout(K, readout)
+        return cls(limit.kernel, limit.alpha, limit.noise, limit.beta, limit.lam, mix, weights, signs, counts)
 
     def begin(self, start: str) -> Array:
         """Return the orders of the teacher, or those of almost random weights of which only the sum is known."""

@@ -50,7 +50,8 @@ class NarrowNetwork:
     The `activation` f is "erf", which here is erf(h/sqrt(2)), "sign", "relu", "quadratic", which is
     (h^2 - 1)/sqrt(2), or a function that maps an array to one of the same shape; it may have kinks and jumps.
 
-    `hidden_units` is K where the theory shall keep it (see `theory.feedforward.tempered_orders`): the component of the
+    `hidden_units` is K where the theory shall keep it (see `theory.feedforward.tempered_orders` and
+    `theory.feedforward.bayes_optimal`): the component of the
     output that is linear in x is then known only as well as n samples allow, and units overlap with each other. None
     stands for infinitely many units. With `readout` "equal" all signs are +1 and the output is s(x) minus its mean over
     inputs, as in the published runs. This differs from "balanced", half of each sign, only at finite K and for
