@@ -201,9 +201,11 @@ def _by_pairs(holed: HoledTable, lam: float | None) -> _Filled:
         lam = float(errors.lams[errors.best()])
     pairwise.require(lam)
     filled, variances = pairwise.fill(lam)
-    residuals, measured_variances = pairwise.entry_errors(lam)
+    residuals, measured_variances, shifts = pairwise.entry_errors(lam)
     model = Gaussian(np.zeros(len(holed.means)), pairwise.covariance, lam)
-    return _Filled(model, filled, variances, in_data_units(residuals, holed), measured_variances, holed.seen, lam)
+    return _Filled(
+        model, filled, variances, in_data_units(residuals, shifts, holed), measured_variances, holed.seen, lam
+    )
 
 
 def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
@@ -211,10 +213,12 @@ def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
     if lam is None:
         errors = errors_along(holed, None, "own_rows")
         lam = float(errors.lams[errors.best()])
-    residuals = regressions.entry_errors([lam])[0]
+    residuals, shifts = (found[0] for found in regressions.entry_errors([lam]))
     model = _Regressions(regressions.predictor(lam))
     filled, variances = model.fill(holed.values, holed.seen)
-    return _Filled(model, filled, variances, in_data_units(residuals, holed), np.ones_like(filled), holed.seen, lam)
+    return _Filled(
+        model, filled, variances, in_data_units(residuals, shifts, holed), np.ones_like(filled), holed.seen, lam
+    )
 
 
 @dataclass(frozen=True, eq=False)
