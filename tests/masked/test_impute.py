@@ -303,6 +303,7 @@ def test_the_column_that_drives_the_holes_is_named():
     seen[:, 4] = X[:, 2] < 0.7
     found = holes_depend_on_values(X, seen, rng)
     assert list(found.columns) == [2]
+    assert found.p_values[2] == 1 / 2000  # no permutation of 1999 reaches it
     assert found.strongest(1)[0][:2] == (2, 4)
     assert found.strongest(1)[0][2] > 0.5  # missing where it is large
     nothing = holes_depend_on_values(X, np.ones((300, 5), dtype=bool), rng)
