@@ -194,6 +194,10 @@ def of_random_matrices():
     rows = blocks()
     series = models.AR1Rows(12, 0.5)
     point = theory.masked.solve(models.MaskedRidge(models.AR1(4, 0.5), 3.0, 0.1, row_dependence=series))
+    seen = np.arange(36).reshape(12, 3) % 7 > 0
+    imputed = simulate.masked.impute(X, seen, lam=0.5)
+    dependence = simulate.masked.holes_depend_on_values(X, seen, np.random.default_rng(0))
+    errors = simulate.masked.imputation_error(X, seen, [1.0, 2.0])
     return [
         call(point.near_error, covariances=np.full(12, 0.1), variance=1.0),
         call(point.kriged_error, covariances=np.full(12, 0.1), variance=1.0),
@@ -221,6 +225,9 @@ def of_random_matrices():
         call(found.dependence, n=5),
         call(groups.dependence, level=0.9),
         call(simulate.masked.window_errors(table[np.arange(30) % 20], 20, [0.1]).medians),
+        call(imputed.fill, X=X, seen=seen),
+        call(dependence.strongest, count=3),
+        call(errors.best),
         call(simulate.masked.RowBlocks.of_array, name="X", X=X, known=None),
         call(read(rows.numbered), start=2),
         call(rows.moments_of_parts, part=np.arange(12) % 2, count=2),

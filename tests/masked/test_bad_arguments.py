@@ -50,6 +50,8 @@ X = np.random.default_rng(0).standard_normal((10, 4))
 MORE = np.random.default_rng(2).standard_normal((30, 4))
 SUBJECTS = np.arange(30) // 3
 HIDDEN = np.random.default_rng(1).random((2, 10, 4)) < 0.3
+SEEN = np.arange(40).reshape(10, 4) % 7 > 0
+HOLES = MissingEntries(SIGMA, 4.0, 0.1, 0.2)
 DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
 PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
 
@@ -172,6 +174,13 @@ SIMULATE = {
         measured.row_autocorrelation,
         {"X": MORE, "lags": 3, "rng": stream(0), "groups": SUBJECTS, "permutations": 19},
     ),
+    "holes_depend_on_values": Example(measured.holes_depend_on_values, {"X": X, "seen": ~HIDDEN[0], "rng": stream(0)}),
+    "imputation_error": Example(
+        measured.imputation_error, {"X": X, "seen": SEEN, "lams": [1.0, 2.0], "method": "own_rows"}
+    ),
+    "impute": Example(measured.impute, {"X": X, "seen": SEEN, "lam": 0.5, "method": "em", "check": True}),
+    "mean_test_error at holes": Example(measured.mean_test_error, {"model": HOLES} | DRAW),
+    "with_holes": Example(measured.with_holes, {"X": X, "missing_rates": 0.2, "rng": stream(0)}),
     "row_blocks": Example(measured.row_blocks, {"X": X}),
     "row_heterogeneity": Example(measured.row_heterogeneity, {"X": X, "lam": 0.1, "rng": stream(0), "rotations": 19}),
     "mean_gcv_error": Example(measured.mean_gcv_error, {"model": UNLIKE} | DRAW),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units, over_entries, positive_ridge
-from simulate.masked.holes.expectation import Gaussian, maximize
+from simulate.masked.holes.expectation import Gaussian, Maximized, maximize
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
@@ -116,7 +116,7 @@ def impute(X: Any, seen: Any = None, lam: Any = None, method: ImputationMethod =
     - "em": expectation maximization: the mean and covariance of a Gaussian are fitted to rows filled with their
       conditional means, plus the conditional covariances of the holes, until they reproduce themselves. The most
       accurate one. By default the ridge is chosen by hiding tenths of the entries (the seed is fixed), which also
-      measures the errors.
+      measures the errors; a larger one is taken where the steps do not settle.
     - "pairwise": covariances from the rows that have both columns; the row itself is left out. By default the ridge is
       chosen by leaving out one entry at a time, which also measures the errors; see `imputation_error`.
     - "own_rows": every column is regressed on the others over the rows that have it, with zeros for their holes.
@@ -176,9 +176,20 @@ class _Filled:
 
 def _by_maximization(holed: HoledTable, lam: float | None) -> _Filled:
     hidden = HiddenEntries(holed.values, holed.seen, hole_weights(holed.seen))
-    strength = RIDGES[hidden.choose()] if lam is None else lam
     patterns = Patterns.of(holed.seen)
-    found = maximize(holed.values, patterns, hidden.start(strength), strength, MAX_STEPS, DISTANCE)
+
+    def maximized(ridge: float) -> Maximized:
+        return maximize(holed.values, patterns, hidden.start(ridge), ridge, MAX_STEPS, DISTANCE)
+
+    if lam is None:
+        place = hidden.choose()
+        found = maximized(RIDGES[place])
+        while found.distance > DISTANCE and place > 0:  # few rows do not tell a small ridge from the next larger one
+            place -= 1
+            found = maximized(RIDGES[place])
+        strength = RIDGES[place]
+    else:
+        strength, found = lam, maximized(lam)
     filled, variances = found.gaussian.fill(holed.values, holed.seen, patterns)
     at_hidden = hidden.at(strength, MAX_STEPS, DISTANCE_OF_HIDDEN)
     return _Filled(
@@ -201,9 +212,11 @@ def _by_pairs(holed: HoledTable, lam: float | None) -> _Filled:
         lam = float(errors.lams[errors.best()])
     pairwise.require(lam)
     filled, variances = pairwise.fill(lam)
-    residuals, measured_variances = pairwise.entry_errors(lam)
+    residuals, measured_variances, shifts = pairwise.entry_errors(lam)
     model = Gaussian(np.zeros(len(holed.means)), pairwise.covariance, lam)
-    return _Filled(model, filled, variances, in_data_units(residuals, holed), measured_variances, holed.seen, lam)
+    return _Filled(
+        model, filled, variances, in_data_units(residuals, shifts, holed), measured_variances, holed.seen, lam
+    )
 
 
 def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
@@ -211,10 +224,12 @@ def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
     if lam is None:
         errors = errors_along(holed, None, "own_rows")
         lam = float(errors.lams[errors.best()])
-    residuals = regressions.entry_errors([lam])[0]
+    residuals, shifts = (found[0] for found in regressions.entry_errors([lam]))
     model = _Regressions(regressions.predictor(lam))
     filled, variances = model.fill(holed.values, holed.seen)
-    return _Filled(model, filled, variances, in_data_units(residuals, holed), np.ones_like(filled), holed.seen, lam)
+    return _Filled(
+        model, filled, variances, in_data_units(residuals, shifts, holed), np.ones_like(filled), holed.seen, lam
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class Patterns:
         filled, spread = values.copy(), np.zeros_like(matrix)
         variances = np.zeros_like(values)
         if not many.all():
-            precision = np.linalg.inv(matrix)
+            precision = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
             blocks = self._solve(precision, (values @ precision)[None], ~self.patterns & ~many[:, None])
             filled -= blocks.solved[0]
             spread += blocks.total
