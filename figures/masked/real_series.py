@@ -55,7 +55,7 @@ def ratios(name: str) -> Array:
     """Return the logarithms (windows, reports) of what windows of 2 d rows report over their errors on later rows."""
     rows = table(name)
     found = window_errors(rows, 2 * rows.shape[1], [LAM])
-    return np.array([np.log10(getattr(found, report) / found.held_out)[:, 0] for report in REPORTS]).T
+    return np.asarray(np.log10([(getattr(found, report) / found.held_out)[:, 0] for report in REPORTS])).T
 
 
 def compute(context: Context) -> list[Row]:
