@@ -46,6 +46,8 @@ from theory.models.potts import (
     SquareLatticePotts,
 )
 from theory.models.row_densities import GammaScales, LogNormalScales, StudentTScales
+from theory.models.row_dependence import GivenRows, IndependentRows, RowDependence
+from theory.models.row_families import AR1Rows, Autocovariance, LongMemoryRows, SubjectRows
 from theory.models.row_scales import EqualScales, PointScales, RowScales
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
@@ -57,7 +59,9 @@ from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
     "AR1",
+    "AR1Rows",
     "AtomicLatent",
+    "Autocovariance",
     "BinaryNetwork",
     "Blocks",
     "Cluster",
@@ -79,13 +83,16 @@ __all__ = [
     "GaussianFreeField",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "GivenRows",
     "GivenSpectrum",
     "GroupInteraction",
     "HiddenManifold",
+    "IndependentRows",
     "Interaction",
     "Isotropic",
     "LargeCovariance",
     "LogNormalScales",
+    "LongMemoryRows",
     "ManyBodyPottsModel",
     "MaskedRegression",
     "MaskedRidge",
@@ -106,6 +113,7 @@ __all__ = [
     "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",
+    "RowDependence",
     "RowScales",
     "SampledRows",
     "Scaled",
@@ -123,6 +131,7 @@ __all__ = [
     "SquareLatticePotts",
     "StochasticPerceptron",
     "StudentTScales",
+    "SubjectRows",
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",

@@ -8,6 +8,7 @@ from theory.core.arguments import CheckedRecord
 from theory.core.ranges import Real
 from theory.models.conventions import SampleRatio, samples_per_unknown
 from theory.models.covariance import Covariance
+from theory.models.row_dependence import INDEPENDENT, DependentRows, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 
@@ -65,13 +66,13 @@ class RidgeProblem(SampledRows):
 
 
 @dataclass(frozen=True, repr=False)
-class MaskedRegression(SampledRows):
+class MaskedRegression(DependentRows, SampledRows):
     """Masked self-supervised regression whose ridge is not part of the problem (arXiv:2601.23208).
 
     Every coordinate of n = alpha d rows x ~ N(0, Sigma) is masked in turn and predicted from the others. The ridge is
     taken to zero by `theory.masked.ridgeless` (least squares, of minimum norm where that is not unique, which is also
     what `simulate.masked` fits) and found by `theory.masked.optimal_ridge`. `MaskedRidge` has a ridge of its own.
-    `row_scales` is the law of the rows' scales, as in `MaskedRidge`.
+    `row_scales` is the law of the rows' scales and `row_dependence` their dependence, as in `MaskedRidge`.
 
     >>> from theory.models import AR1
     >>> MaskedRegression(AR1(d=400, correlation=0.7), alpha=0.5).n
@@ -79,13 +80,18 @@ class MaskedRegression(SampledRows):
     """
 
     row_scales: RowScales = GAUSSIAN
+    row_dependence: RowDependence = INDEPENDENT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_rows(self.n)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_fields(self)})"
 
 
 @dataclass(frozen=True, repr=False)
-class MaskedRidge(RidgeProblem):
+class MaskedRidge(DependentRows, RidgeProblem):
     """Masked self-supervised ridge regression (arXiv:2601.23208).
 
     The data are n = alpha d rows x ~ N(0, Sigma). Every coordinate k is masked in turn and predicted from the other d -
@@ -96,6 +102,11 @@ class MaskedRidge(RidgeProblem):
     that law of mean 1 (elliptical data). Sigma stays the covariance. The test error is that of a new row of scale 1,
     which is also the mean over new rows of all scales.
 
+    With `row_dependence` other than `IndependentRows()` the rows depend on each other: X = T^(1/2) Z Sigma^(1/2), where
+    T is the covariance (n, n) of that record, which must be of n = round(alpha d) rows or of infinitely many. With
+    `row_scales` too, T is multiplied by the roots of the scales of its rows and columns. The test error is that of a
+    new row of scale 1 that is independent of the others. ValueError for a dependence of another number of rows.
+
     >>> from theory.models import AR1
     >>> MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01)
     MaskedRidge(covariance=AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01; minimizes (1/n) |X_k - X_-k a|^2 + lam |a|^2)
@@ -105,3 +116,8 @@ class MaskedRidge(RidgeProblem):
     advice: ClassVar[str] = "; for lam -> 0 see theory.masked.ridgeless"
 
     row_scales: RowScales = GAUSSIAN
+    row_dependence: RowDependence = INDEPENDENT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._require_rows(self.n)

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,8 @@ class EqualScales(RowScales):
     1.0
     """
 
+    is_usual: ClassVar[bool] = True  # reprs of models do not show it
+
     @property
     def nodes(self) -> Array:
         """The scale 1, (1,)."""
@@ -99,8 +101,9 @@ GAUSSIAN = EqualScales()
 
 
 def shown_fields(record: Any) -> str:
-    """Write the fields of a record as its repr shows them; that rows are Gaussian is not written, since it is usual."""
-    shown = [one.name for one in fields(record) if one.repr and not isinstance(getattr(record, one.name), EqualScales)]
+    """Write the fields of a record as its repr shows them, but not that rows are Gaussian or independent, as usual."""
+    values = {one.name: getattr(record, one.name) for one in fields(record) if one.repr}
+    shown = [name for name, value in values.items() if not getattr(value, "is_usual", False)]
     return ", ".join(f"{name}={getattr(record, name)!r}" for name in shown)
 
 

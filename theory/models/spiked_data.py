@@ -12,13 +12,14 @@ from theory.core.arrays import Array
 from theory.core.ranges import NonNegative, Positive
 from theory.models.conventions import SampleRatio
 from theory.models.covariance import Covariance, set_checked
+from theory.models.row_dependence import INDEPENDENT, DependentRows, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpikedData:
+class SpikedData(DependentRows):
     """Gaussian rows x ~ N(0, noise + strength u u^T), n = alpha d of them, and the method that looks for u.
 
     `direction` is u, (d,), of unit length; None stands for a random direction, spread over all coordinates (a
@@ -34,7 +35,7 @@ class SpikedData:
       without its diagonal, which is the limit lam -> infinity of "ssr". These take no `lam`.
 
     `row_scales` is the law of the rows' scales tau: row i is sqrt(tau_i) times a Gaussian row. By default all scales
-    are 1.
+    are 1. `row_dependence` is the covariance T between the rows, X = T^(1/2) Z Sigma^(1/2), as in `MaskedRidge`.
 
     >>> from theory.models import TwoLevel
     >>> SpikedData(TwoLevel(math.inf), None, strength=2.5, alpha=1.0, lam=0.05).method
@@ -48,6 +49,7 @@ class SpikedData:
     method: SpikeMethod = field(default="ssr", kw_only=True)
     lam: NonNegative | None = field(default=None, kw_only=True)
     row_scales: RowScales = field(default=GAUSSIAN, kw_only=True)
+    row_dependence: RowDependence = field(default=INDEPENDENT, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_fields(self)
@@ -56,6 +58,7 @@ class SpikedData:
             raise ValueError(f"lam is for method 'ssr' only, got {given}")
         if self.direction is not None:
             set_checked(self, direction=self._unit_vector(self.direction))
+        self._require_rows(self.n)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_fields(self)})"

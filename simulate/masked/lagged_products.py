@@ -1,0 +1,140 @@
+"""Products of rows that lie a lag apart, pooled over all columns, and the autoregression that they determine.
+
+For rows X = T^(1/2) Z Sigma^(1/2) the mean of x_i.x_(i+h) is T_i,i+h tr Sigma, whatever Sigma is, so that all columns
+together tell the autocorrelation of the rows, and no row has to be whitened. The mean that was subtracted from the
+columns shifts all lags down; `without_mean` undoes that.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+from simulate.masked.row_sources import as_row_blocks
+from theory.core.arrays import Array
+
+LEAST_ROWS = 20  # below it neither a test nor a correlation says anything
+LARGEST_MEAN_VARIANCE = 0.9  # share of the variance in the mean; above it the rows hardly change at all
+MAX_STEPS = 400  # of the iteration for the variance of the mean; twenty are usual
+FREE_STEPS = 50  # after which the order stays as it is, so that it cannot alternate
+STEP = 1e-10  # of that variance, at which the iteration has converged
+
+
+@dataclass(frozen=True, eq=False)
+class Autoregression:
+    """The process x_i = sum_j coefficients_j x_(i-j) + noise of variance `noise`, for rows x_i of unit variance."""
+
+    coefficients: Array  # (order,)
+    noise: float
+
+    @property
+    def order(self) -> int:
+        """The number of rows before that a row depends on."""
+        return len(self.coefficients)
+
+    def autocovariance(self, covariances: Array, n: int) -> Array:
+        """Continue the covariances of the lags 0 to order to those of the lags 0 to n - 1, by the recursion."""
+        known = covariances[: min(self.order + 1, n)]
+        if not self.order or len(known) == n:
+            return np.append(known, np.zeros(n - len(known)))
+        bands = np.zeros((self.order + 1, n))  # of the lower triangular system a_h - sum_j coefficients_j a_(h-j) = 0
+        bands[0] = 1.0
+        for j, coefficient in enumerate(self.coefficients, 1):
+            bands[j, len(known) - j : n - j] = -coefficient
+        return np.asarray(solve_banded((self.order, 0), bands, np.append(known, np.zeros(n - len(known)))))
+
+
+def centered_rows(name: str, X: Any) -> Array:
+    """Return a copy of the rows about their mean; ValueError for less than 20 rows, or a column that is constant."""
+    data = as_row_blocks(name, X).all_rows()
+    if len(data) < LEAST_ROWS:
+        raise ValueError(f"{name} must have at least {LEAST_ROWS} rows to tell whether they depend, got {len(data)}")
+    spread = np.ptp(data, axis=0)
+    constant = np.flatnonzero(spread <= 1e-14 * abs(data).max(axis=0))
+    if constant.size:
+        raise ValueError(f"{name} must have no constant column, got one in column {constant[0]}: leave it out")
+    return np.asarray(data - data.mean(axis=0))
+
+
+def pooled_products(rows: Array, lags: int) -> Array:
+    """Return sum_i x_i.x_(i+h) over sum_i |x_i|^2 for the lags h = 0 to `lags`, (lags + 1,)."""
+    products = [np.vdot(rows[: len(rows) - h], rows[h:]) for h in range(lags + 1)]
+    return np.array(products) / products[0]
+
+
+def effective_columns(rows: Array) -> float:
+    """Estimate d_eff = (tr Sigma)^2/tr Sigma^2, the number of columns that would vary as much if all were alike.
+
+    With G = X'X the estimate is (tr G)^2/(tr G^2 - (tr G)^2/n), which is unbiased for n independent rows in numerator
+    and denominator; n - 1 stands for n since the mean was subtracted. For dependent rows it is too small, and standard
+    errors that are made of it are too large.
+    """
+    n, d = rows.shape
+    gram = rows.T @ rows if d <= n else rows @ rows.T
+    total = float(np.trace(gram))
+    spread = float(np.vdot(gram, gram)) / total**2 - 1 / (n - 1)
+    return min(max(1 / spread, 1.0), float(d)) if spread > 0 else float(d)
+
+
+def chosen_autoregression(
+    covariances: Array, numbers: float, max_order: int, least_order: int = 0
+) -> Autoregression:
+    """Solve the equations of Yule and Walker for every order, and take the one of the least BIC for so many numbers.
+
+    The recursion of Levinson and Durbin solves them all at the cost of the last.
+    """
+    noise, coefficients = float(covariances[0]), np.zeros(0)
+    best, least = Autoregression(coefficients, noise), numbers * np.log(noise) if least_order == 0 else np.inf
+    for order in range(1, max_order + 1):
+        reflection = float(covariances[order] - coefficients @ covariances[order - 1 : 0 : -1]) / noise
+        coefficients = np.append(coefficients - reflection * coefficients[::-1], reflection)
+        noise *= 1 - reflection**2
+        if not noise > 0:  # rounding: the rows before tell a row exactly
+            break
+        score = numbers * np.log(noise) + order * np.log(numbers)
+        if score < least and order >= least_order:
+            best, least = Autoregression(coefficients, noise), score
+    return best
+
+
+def mean_variance(autocovariance: Array) -> float:
+    """Return the variance 1'T1/n^2 of the mean of n stationary rows, from their autocovariance (n,)."""
+    n = len(autocovariance)
+    weights = 2 * (1 - np.arange(n) / n)
+    weights[0] = 1
+    return float(weights @ autocovariance) / n
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutMean:
+    """Autocorrelations (lags + 1,) without the shift by the mean, its variance, the process, and the evidence."""
+
+    correlations: Array
+    mean_variance: float
+    process: Autoregression
+    covariances: Array  # of the process at the lags 0, 1, ...: correlations times 1 - h/n
+    residual: float  # last change of the variance of the mean
+    iterations: int
+
+
+def without_mean(pooled: Array, n: int, numbers: float, max_order: int) -> WithoutMean:
+    """Undo what the subtraction of the mean did to the pooled products of the lags 0, 1, ...
+
+    Subtracting the mean lowers the covariance of any two rows by about the variance v of the mean, so that the mean of
+    the pooled product at lag h is (1 - h/n)(rho_h - v)/(1 - v). The variance v follows from the autoregression that
+    the correlations determine; both are iterated from v = 0. Products that are divided by n make the Toeplitz matrix
+    of the lags positive definite at each step, and with it the autoregression stationary.
+    """
+    fade = 1 - np.arange(len(pooled)) / n
+    variance, least, most = 0.0, 0, max_order
+    for step in range(1, MAX_STEPS + 1):
+        covariances = fade * variance + (1 - variance) * pooled
+        process = chosen_autoregression(covariances, numbers, most, least)
+        if step == FREE_STEPS:
+            least = most = process.order
+        found = min(mean_variance(process.autocovariance(covariances, n)), LARGEST_MEAN_VARIANCE)
+        change, variance = abs(found - variance), found
+        if change < STEP:
+            break
+    return WithoutMean(covariances / fade, variance, process, covariances, change, step)
