@@ -20,6 +20,7 @@ from theory.models import PointScales, RowScales
 from theory.random_matrix.row_response import row_response, row_weight
 
 EXACT_ROWS = 400  # up to so many rows the eigenvalues are those of T, beyond them those of rows on a ring
+MAX_RING_ROWS = 20_000  # more rows have the same law of eigenvalues
 MAX_SCALES = 100  # values of a law: means of groups of eigenvalues, more would change no digit that matters
 
 @dataclass(frozen=True, eq=False)
@@ -77,32 +78,31 @@ class RowLaws(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SeriesLaws(RowLaws):
-    """Rows in order, whose correlation depends on the lag alone: `correlations(n)` are those at the lags 0 to n - 1.
+    """Rows in order, whose covariance depends on the lag alone: `covariances` (K,) at the lags 0 to K - 1, then zero.
 
     `scales` (N,), where they are given, are scales of the N rows themselves, so that T is D^(1/2) R D^(1/2) with the
     diagonal D of the scales and the correlations R of the order.
     """
 
-    correlations: Callable[[int], Array]
+    covariances: Array = field(repr=False)
     scales: Array | None = field(default=None, repr=False)
 
-    def _contrasts(self, n: int) -> ContrastLaw:
-        r = np.asarray(self.correlations(n), dtype=float)
-        if self.scales is not None:
-            return self._unlike(n, self.scales)
-        mean_variance = float(r[0] + 2 * ((1 - np.arange(1, n) / n) @ r[1:])) / n
-        eigenvalues = _exact(r) if n <= EXACT_ROWS else _on_a_ring(r)
-        return contrast_law(eigenvalues, mean_variance)
+    def correlations(self, n: int) -> Array:
+        """Return the correlations of n rows at the lags 0 to n - 1."""
+        known = self.covariances[:n] / self.covariances[0]
+        return np.append(known, np.zeros(n - len(known)))
 
-    def _unlike(self, n: int, scales: Array) -> ContrastLaw:
-        """Take as many successive rows as the eigenvalues of a full matrix allow, wherever they are in the table."""
-        some = min(n, len(scales), 2 * EXACT_ROWS)
-        root = np.sqrt(scales[:some] / scales[:some].mean())
-        lags = abs(np.subtract.outer(np.arange(some), np.arange(some)))
-        T = root[:, None] * np.asarray(self.correlations(some), dtype=float)[lags] * root
-        r = np.asarray(self.correlations(n), dtype=float)
+    def _contrasts(self, n: int) -> ContrastLaw:
+        r = self.correlations(n)
         mean_variance = float(r[0] + 2 * ((1 - np.arange(1, n) / n) @ r[1:])) / n
-        return contrast_law(_centered_eigenvalues(T), mean_variance)
+        if self.scales is not None:
+            # The eigenvalues of a full matrix are those of as many successive rows as it may have.
+            some = min(n, len(self.scales), 2 * EXACT_ROWS)
+            root = np.sqrt(self.scales[:some] / self.scales[:some].mean())
+            return contrast_law(_centered_eigenvalues(root[:, None] * _toeplitz(r[:some]) * root), mean_variance)
+        if n <= EXACT_ROWS:
+            return contrast_law(_centered_eigenvalues(_toeplitz(r)), mean_variance)
+        return contrast_law(_on_a_ring(r[:MAX_RING_ROWS]), mean_variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +140,9 @@ def contrast_law(eigenvalues: Array, mean_variance: float, counts: Array | None 
     return ContrastLaw(PointScales.rescaled(values, weights), float(weights @ values), mean_variance)
 
 
-def _exact(r: Array) -> Array:
+def _toeplitz(r: Array) -> Array:
     n = len(r)
-    return _centered_eigenvalues(r[abs(np.subtract.outer(np.arange(n), np.arange(n)))])
+    return np.asarray(r[abs(np.subtract.outer(np.arange(n), np.arange(n)))])
 
 
 def _centered_eigenvalues(T: Array) -> Array:

@@ -65,20 +65,15 @@ def dependent_theory(theory: DataTheory, laws: RowLaws) -> DependentTheory:
 
 
 def empirical_dependent_errors(covariance: Empirical, laws: RowLaws, all_rows: int, n: int, lams: Array) -> Array:
-    """Return the mean test errors of n rows about their mean, and what GCV reports, (2, n_lams), by this covariance.
+    """Return the mean test errors (n_lams,) of n rows about their mean, by the theory with this covariance.
 
     `covariance` is that of the contrasts of `all_rows` rows, and is taken as exact. NaN where the solver did not
     converge.
     """
     law, units = laws.contrasts(n), laws.contrasts(all_rows).size
+    alpha, own = (n - 1) / covariance.d, ridge_of_contrasts(lams, n) * (units / law.size)
     try:
-        curve = masked.learning_curve(
-            covariance,
-            [(n - 1) / covariance.d],
-            ridge_of_contrasts(lams, n) * (units / law.size),
-            row_scales=law.scales,
-        )
+        curve = masked.learning_curve(covariance, [alpha], own, row_scales=law.scales)
     except ConvergenceError:
-        return np.full((2, len(lams)), np.nan)
-    found = np.stack([curve.mean_test_error[:, 0], curve.mean_gcv_error[:, 0]])
-    return found * (np.array([[1 + law.mean_variance], [(1 + 1 / n) * law.size]]) / units)
+        return np.full(len(lams), np.nan)
+    return np.asarray(curve.mean_test_error[:, 0] * ((1 + law.mean_variance) / units))
