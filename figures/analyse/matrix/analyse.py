@@ -15,6 +15,7 @@ from figures.analyse.matrix.data_theory import Predict, data_theory, empirical_e
 from figures.analyse.matrix.dependent.analyse import dependent_rows
 from figures.analyse.matrix.dependent.row_order import RowChoice, row_order
 from figures.analyse.matrix.dependent.theory import dependent_theory, empirical_dependent_errors
+from figures.analyse.matrix.dependent.unlike import unlike_too
 from figures.analyse.matrix.dependent.whitening import whitened_rows
 from figures.analyse.matrix.elliptical_theory import MAX_SAMPLED_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import Splitting, split_errors
@@ -81,7 +82,6 @@ def analyse_matrix(
     order_of_rows = row_order(data, order, groups, gap, seed)
     if whiten_rows:
         data, order_of_rows = whitened_rows(data, order_of_rows, seed)
-    laws = order_of_rows.laws
     n, d, variances = data.n, data.d, data.variances
     scale = float(variances.mean())
     given = None if lams is None else _checked(lams)
@@ -101,7 +101,8 @@ def analyse_matrix(
     theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
     by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED_RIDGES)
     found, some_rows = heterogeneity(data, by_gcv[0], seed)
-    dependent = None if laws is None else dependent_theory(theory, laws)
+    order_of_rows, ratio = unlike_too(data, order_of_rows, found, _at(theory.mean_test_error, n, by_gcv[0]), by_gcv[0], seed)
+    dependent = None if order_of_rows.laws is None else dependent_theory(theory, order_of_rows.laws)
     law = None if dependent is not None else law_of_scales(found)
     elliptical = None if law is None else elliptical_theory(data, theory, law, by_gcv[0], seed)
     expected = dependent or elliptical or theory
@@ -129,7 +130,7 @@ def analyse_matrix(
     unlike, depending, columns = None, None, loo.column_error
     if dependent is not None:
         depending = dependent_rows(
-            data, order_of_rows, theory, dependent, loo, by_gcv[0], lam, test, corrected[0], seed
+            data, order_of_rows, theory, dependent, loo, by_gcv[0], lam, test, corrected[0], ratio, seed
         )
         columns = depending.columns
         rows = table.with_corrected_choice(rows) + table.dependent_rows(dependent, depending, tuning, plan, lam)
@@ -199,6 +200,10 @@ def _measured(
     common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
     values = run([Task(f"split/{r}", split_errors, (*common, r, splitting)) for r in range(plan.repeats)])
     return list(np.moveaxis(np.array(list(values.values())), 1, 0))
+
+
+def _at(predict: Predict, n: int, lam: float) -> float:
+    return float(predict(n, np.array([lam]))[0])
 
 
 def _doubled(predict: Predict, n: int, tuning: Array) -> float | None:

@@ -14,7 +14,6 @@ from simulate.core import Estimate
 from theory.core.arrays import Array
 
 BLOCK_ERRORS = 4.0  # standard errors of five blocks, of which chance exceeds as many in 1 % of tables
-UNLIKE_ERRORS = 3.0  # standard errors by which leave-one-out exceeds GCV where rows differ in scale too
 
 
 def dependent_rows(
@@ -27,6 +26,7 @@ def dependent_rows(
     lam: float,
     test: Array,
     corrected: Array,
+    unlike_ratio: Estimate | None,
     seed: int,
 ) -> DependentRows:
     """Measure what is right for the rows of X (n, d) at the ridge lam, and say where it is not to be trusted.
@@ -58,7 +58,7 @@ def dependent_rows(
         effective_rows=theory.effective_rows(lam),
         effective_rows_of_mean=1 / law.mean_variance,
         corrected_error=corrected,
-        unlike_ratio=_unlike(loo, gcv, law.scales.heterogeneity),
+        unlike_ratio=unlike_ratio,
         later_worse=series and above,
         drift=series and (above or 1 / law.mean_variance < MIN_STRETCHES),
         too_large=below or (found.reached and error > FAR_OFF * at_blocks.mean + BLOCK_ERRORS * at_blocks.stderr),
@@ -67,12 +67,3 @@ def dependent_rows(
         fits_later=later,
     )
 
-
-def _unlike(loo: LeaveOneOut, gcv: float, resemblance: float) -> Estimate | None:
-    """Return leave-one-out over GCV where it is above 1 beyond its bars, which dependence alone does not make.
-
-    Squares of rows that resemble each other are known as if there were fewer of them, by the mean of t^2.
-    """
-    error = loo.errors[len(loo.errors) // 2]
-    ratio = Estimate(error.mean / gcv, error.stderr / gcv * np.sqrt(resemblance), error.n)
-    return ratio if ratio.mean > 1 + UNLIKE_ERRORS * ratio.stderr else None

@@ -98,14 +98,21 @@ def row_order(
 
 
 def _series(X: CenteredRows, test: RowAutocorrelation, tested: int, gap: int | None, seed: int) -> RowOrder:
-    """Fit an autoregression to as many successive rows as are affordable, those in the middle of the table."""
-    count = int(min(X.n, max(MAX_TESTED_ROWS, MAX_FITTED_NUMBERS // X.d)))
-    start = (X.n - count) // 2
-    # The test was done; this level lets the order be chosen by BIC alone.
-    fitted = autoregressive_rows(X.rows.take(np.arange(start, start + count)), stream(seed, "order of the rows"), level=0.99, permutations=19)
-    laws = SeriesLaws(autocovariances(fitted, min(2 * X.n, MAX_LAGS)))
+    """Fit an autoregression to the rows, and choose the gap beyond which rows are far from each other."""
+    fitted, laws = fitted_series(X.rows, X.d, seed)
     far, reached = far_apart(laws.correlations(X.n))
     return RowOrder(test, tested, X.n, laws, fitted, far if gap is None else gap, reached)
+
+
+def fitted_series(rows: RowBlocks, d: int, seed: int) -> tuple[RowAutoregression, SeriesLaws]:
+    """Fit an autoregression to as many successive rows as are affordable, those in the middle of the table."""
+    n = rows.n
+    count = int(min(n, max(MAX_TESTED_ROWS, MAX_FITTED_NUMBERS // d)))
+    start = (n - count) // 2
+    some = rows.take(np.arange(start, start + count))
+    # The test was done; this level lets BIC alone choose the order.
+    fitted = autoregressive_rows(some, stream(seed, "order of the rows"), level=0.99, permutations=19)
+    return fitted, SeriesLaws(autocovariances(fitted, min(2 * n, MAX_LAGS)))
 
 
 def autocovariances(fitted: RowAutoregression, n: int) -> Array:
