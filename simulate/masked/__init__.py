@@ -4,7 +4,11 @@ A replicate takes the same record as the theory: `mean_test_error(MaskedRidge(..
 records `RandomMasks`, `SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedData` of `theory.models`.
 """
 
+from simulate.masked.autocorrelation import RowAutocorrelation, row_autocorrelation
+from simulate.masked.autoregression import RowAutoregression, autoregressive_rows
+from simulate.masked.blocked import BlockedError, blocked_error
 from simulate.masked.contrasts import contrasts
+from simulate.masked.diagnosis import RowDiagnosis, diagnose_rows
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.heterogeneity import RowHeterogeneity, row_heterogeneity
 from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
@@ -17,30 +21,43 @@ from simulate.masked.replicate import (
     mean_test_error,
     mean_train_error,
 )
+from simulate.masked.replicate_rows import mean_corrected_error, mean_fold_error, mean_next_row_error
 from simulate.masked.row_blocks import RowBlocks
+from simulate.masked.row_dependence import whitened
 from simulate.masked.row_sources import row_blocks
 from simulate.masked.sampler import Inputs, sample
 from simulate.masked.spectra import correlation_eigenvalues, covariance_eigenvalues, predictor_eigenvalues
 from simulate.masked.teacher_student import teacher_student_error
 
 __all__ = [
+    "BlockedError",
     "Inputs",
     "MaskedFit",
     "MaskedPath",
+    "RowAutocorrelation",
+    "RowAutoregression",
     "RowBlocks",
+    "RowDiagnosis",
     "RowHeterogeneity",
+    "autoregressive_rows",
+    "blocked_error",
     "contrasts",
     "coordinate_test_errors",
     "correlation_eigenvalues",
     "covariance_eigenvalues",
+    "diagnose_rows",
     "effective_ridge",
     "fit",
     "fit_path",
+    "mean_corrected_error",
+    "mean_fold_error",
     "mean_gcv_error",
     "mean_loo_error",
+    "mean_next_row_error",
     "mean_test_error",
     "mean_train_error",
     "predictor_eigenvalues",
+    "row_autocorrelation",
     "row_blocks",
     "row_heterogeneity",
     "sample",
@@ -49,4 +66,5 @@ __all__ = [
     "top_eigenvalue",
     "top_outlier",
     "top_overlap",
+    "whitened",
 ]

@@ -11,9 +11,11 @@ from simulate.masked.lagged_products import centered_rows, effective_columns, po
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.checks import shown
-from theory.core.ranges import AtLeast, Count
+from theory.core.ranges import AtLeast, Count, OpenShare
 from theory.core.results import Result
+from theory.models import IndependentRows, RowDependence, SubjectRows
 
+TEST_LEVEL = 0.01  # at which the test must reject independence before a dependence is assumed
 TESTED_LAGS = 5  # neighbors at these lags enter the test
 PERMUTATIONS = 199  # the least p-value is then 1/200
 MAX_GRAM_ROWS = 4000  # above so many rows the products of all pairs are not held
@@ -38,10 +40,20 @@ class RowAutocorrelation(Result):
     n: int
     group_sizes: NDArray[np.integer] | None = field(default=None, repr=False)
 
-    @property
-    def effective_rows(self) -> float:
-        """The number 1/mean_variance of independent rows whose mean is known as well."""
-        return 1 / self.mean_variance
+    @checked
+    def dependence(self, level: OpenShare = TEST_LEVEL) -> RowDependence:
+        """Return the law of groups of these sizes, of independent rows where the test does not reject at `level`.
+
+        The groups stand one after the other in it, which plays no role for `MaskedFit.corrected_error`; `whitened` and
+        whatever else takes rows one by one needs rows that are sorted by their groups. ValueError where the
+        correlations are those of lags: then `autoregressive_rows` finds a law.
+        """
+        if self.group_sizes is None:
+            raise ValueError("groups must have been given: autoregressive_rows finds the law of rows in their order")
+        if self.p_value > level:
+            return IndependentRows()
+        least = -1 / (int(self.group_sizes.max()) - 1)
+        return SubjectRows(self.group_sizes, min(max(float(self.values[0]), least), 1.0))
 
 
 @checked
@@ -78,7 +90,7 @@ def row_autocorrelation(
     >>> smooth = X[1:] + X[:-1]  # neighbors share a half
     >>> found = row_autocorrelation(smooth, 3, stream(0))
     >>> print(found.values.round(2), found.p_value)
-    [0.5 0.  0. ] 0.005
+    [ 0.49 -0.02 -0.02] 0.005
     """
     rows = centered_rows("X", X)
     n = len(rows)
@@ -86,8 +98,11 @@ def row_autocorrelation(
         raise ValueError(f"lags must be below the number of rows, which is {n}, got {lags}")
     columns = effective_columns(rows)
     if groups is not None:
-        return _within_groups(rows, group_numbers(groups, n), columns, rng, permutations)
-    found = without_mean(pooled_products(rows, max(lags, max_order(n))), n, n * columns, max_order(n))
+        numbers = group_numbers("groups", groups, n)
+        if numbers.max() == n - 1:
+            raise ValueError(f"groups must have a label that occurs twice, got {n} different ones for {n} rows")
+        return _within_groups(rows, numbers, columns, rng, permutations)
+    found = without_mean(pooled_products(rows, max(lags, most_lags(n))), n, n * columns, most_lags(n))
     return RowAutocorrelation(
         values=found.correlations[1 : lags + 1],
         stderr=1 / np.sqrt((n - np.arange(1, lags + 1)) * columns),
@@ -100,7 +115,7 @@ def row_autocorrelation(
     )
 
 
-def max_order(n: int) -> int:
+def most_lags(n: int) -> int:
     """Return the largest order of an autoregression that is fitted to n rows: 10, or a fifth of few rows."""
     return min(10, n // 5)
 
@@ -148,20 +163,17 @@ def _group_sums(rows: Array, groups: NDArray[np.integer]) -> Array:
     return np.asarray(np.add.reduceat(rows[order], starts, axis=0))
 
 
-def group_numbers(groups: Any, n: int) -> NDArray[np.integer]:
-    """Return the numbers (n,), from 0, of the groups of rows; ValueError unless some rows but not all share a label."""
+def group_numbers(name: str, groups: Any, n: int) -> NDArray[np.integer]:
+    """Return the numbers (n,), from 0, of the groups of rows; ValueError unless there is a label for each, and two."""
     try:
         labels = np.asarray(groups)
         _, numbers = np.unique(labels, return_inverse=True)
     except Exception:  # labels of different kinds cannot be sorted, and a stranger's object may raise anything
-        raise ValueError(f"groups must be a list of labels of one kind, got {shown(groups)}") from None
+        raise ValueError(f"{name} must be a list of labels of one kind, got {shown(groups)}") from None
     if labels.shape != (n,):
-        raise ValueError(f"groups must have one label for each row, shape ({n},), got {labels.shape}")
-    count = int(numbers.max()) + 1
-    if count == 1:
-        raise ValueError(f"groups must have at least two different labels, got {shown(labels[0])} for every row")
-    if count == n:
-        raise ValueError(f"groups must have a label that occurs twice, got {n} different ones for {n} rows")
+        raise ValueError(f"{name} must have one label for each row, shape ({n},), got {labels.shape}")
+    if not numbers.any():
+        raise ValueError(f"{name} must have at least two different labels, got {shown(labels[0])} for every row")
     return np.asarray(numbers)
 
 

@@ -1,12 +1,12 @@
 """The autoregression in time of the rows of a data matrix, by the products of neighbors pooled over all columns."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from math import ceil
+from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
-from simulate.masked.autocorrelation import PERMUTATIONS, max_order, permutation_test
+from simulate.masked.autocorrelation import PERMUTATIONS, TEST_LEVEL, most_lags, permutation_test
 from simulate.masked.lagged_products import (
     Autoregression,
     centered_rows,
@@ -19,8 +19,6 @@ from theory.core.arrays import Array
 from theory.core.ranges import Count, NonNegativeCount, OpenShare
 from theory.core.results import Result
 from theory.models import Autocovariance
-
-TEST_LEVEL = 0.01  # of the test of independence that must fail before an order above zero is looked for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +60,7 @@ class RowAutoregression(Result):
 def autoregressive_rows(
     X: Any,
     rng: Generator | None = None,
-    max_order: Annotated[int | None, NonNegativeCount] = None,
+    max_order: NonNegativeCount | None = None,
     level: OpenShare = TEST_LEVEL,
     permutations: Count = PERMUTATIONS,
 ) -> RowAutoregression:
@@ -88,5 +86,36 @@ def autoregressive_rows(
     ...     X[i] = 0.6 * X[i - 1] + 0.8 * X[i]
     >>> found = autoregressive_rows(X)
     >>> print(found.order, found.coefficients.round(2), found.p_value)
-    1 [0.6] 0.005
+    1 [0.59] 0.005
     """
+    rows = centered_rows("X", X)
+    n = len(rows)
+    most = most_lags(n) if max_order is None else max_order
+    if most >= n:
+        raise ValueError(f"max_order must be below the number of rows, which is {n}, got {most}")
+    least = ceil((1 - 1e-9) / level) - 1
+    if permutations < least:
+        raise ValueError(f"permutations must be at least {least} to reach level = {level:g}, got {permutations}")
+    p_value = permutation_test(rows, _usual_orders(n) if rng is None else rng, permutations)
+    columns = effective_columns(rows)
+    found = without_mean(pooled_products(rows, most), n, n * columns, most if p_value <= level else 0)
+    process = found.process
+    return RowAutoregression(
+        order=process.order,
+        coefficients=process.coefficients,
+        autocovariance=found.covariances[: process.order + 1],
+        noise=process.noise,
+        p_value=p_value,
+        effective_columns=columns,
+        mean_variance=found.mean_variance,
+        n=n,
+        residual=found.residual,
+        iterations=found.iterations,
+        _process=process,
+    )
+
+
+def _usual_orders(n: int) -> Generator:
+    from simulate.core import stream  # loads what runs processes, of which an estimate has no need
+
+    return stream(0, "orders of rows", n)

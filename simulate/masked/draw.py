@@ -6,15 +6,16 @@ from numpy.random import Generator
 from simulate.masked.sampler import Inputs, sample
 from theory.core import checks
 from theory.core.arrays import Array
-from theory.models import Covariance, EqualScales, MaskedRegression, MaskedRidge, SampledRows
+from theory.models import Covariance, MaskedRegression, MaskedRidge, SampledRows
 
 
 def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Covariance, Array]:
     """Return the covariance at size d and n = round(alpha d) rows; ValueError for n < 1 or a size it cannot have."""
     n = sample_size(model.alpha, d)
     covariance = at_size(model.covariance, d)
-    rows = model.row_scales if isinstance(model, MaskedRidge | MaskedRegression) else EqualScales()
-    return covariance, sample(covariance, n, rng, inputs, rows)
+    if not isinstance(model, MaskedRidge | MaskedRegression):
+        return covariance, sample(covariance, n, rng, inputs)
+    return covariance, sample(covariance, n, rng, inputs, model.row_scales, model.row_dependence)
 
 
 def at_size(covariance: Covariance, d: int) -> Covariance:

@@ -35,7 +35,7 @@ class Autoregression:
 
     def autocovariance(self, covariances: Array, n: int) -> Array:
         """Continue the covariances of the lags 0 to order to those of the lags 0 to n - 1, by the recursion."""
-        known = covariances[: min(self.order + 1, n)]
+        known: Array = covariances[: min(self.order + 1, n)]
         if not self.order or len(known) == n:
             return np.append(known, np.zeros(n - len(known)))
         bands = np.zeros((self.order + 1, n))  # of the lower triangular system a_h - sum_j coefficients_j a_(h-j) = 0
@@ -77,9 +77,7 @@ def effective_columns(rows: Array) -> float:
     return min(max(1 / spread, 1.0), float(d)) if spread > 0 else float(d)
 
 
-def chosen_autoregression(
-    covariances: Array, numbers: float, max_order: int, least_order: int = 0
-) -> Autoregression:
+def chosen_autoregression(covariances: Array, numbers: float, max_order: int, least_order: int = 0) -> Autoregression:
     """Solve the equations of Yule and Walker for every order, and take the one of the least BIC for so many numbers.
 
     The recursion of Levinson and Durbin solves them all at the cost of the last.

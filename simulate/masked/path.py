@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simulate.masked import checks, errors, spectral
+from simulate.masked.corrected import corrected_errors
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
 from theory.core.arguments import checked
@@ -15,7 +16,7 @@ from theory.core.arrays import Array
 from theory.core.checks import fits_in_memory, integer, shown
 from theory.core.frames import table
 from theory.core.results import Result
-from theory.models import Covariance
+from theory.models import Covariance, RowDependence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,15 @@ class MaskedPath(Result):
                 total[i] += np.vdot(residuals, residuals)
         return total / (self.n * self.d)
 
+    @checked
+    def corrected_error(self, row_dependence: RowDependence, centered: bool = False) -> Array:
+        """Compute the errors (n_lams, d) that GCV would report if it knew how the rows depend on each other.
+
+        They are those of `MaskedFit.corrected_error` at every ridge, at a third of the cost of the path where it is
+        small and less where it is large, once the eigenvalues of the dependence are known.
+        """
+        return corrected_errors(self.train_error, self.gcv_error, self.n, row_dependence, centered, "lams")
+
     def predictor(self, i: int) -> Array:
         """Return the joint predictor (d, d) at lams[i], by one matrix product."""
         i = self._index(i)
@@ -97,8 +107,16 @@ class MaskedPath(Result):
         return np.asarray(self.gcv_error.mean(axis=1))
 
     @checked
-    def best(self, by: Literal["gcv", "loo"] = "gcv") -> int:
-        """Return the index in `lams` of the smallest mean error, by GCV or by leaving one row out.
+    def best(
+        self,
+        by: Literal["gcv", "loo", "corrected"] = "gcv",
+        row_dependence: RowDependence | None = None,
+        centered: bool = False,
+    ) -> int:
+        """Return the index in `lams` of the smallest mean error, by GCV, by leaving one row out, or by corrected GCV.
+
+        "corrected" is for rows that depend on each other as `row_dependence` says (see `corrected_error`), where the
+        other two choose too small a ridge.
 
         For "loo" at most 256 rows, a fixed random choice, are each left out of a fit to all others. Their mean error is
         searched from coarse to fine steps along the ridges in order of size, at two to three times the cost of the path
@@ -106,6 +124,10 @@ class MaskedPath(Result):
         """
         if by == "gcv":
             return int(self.mean_gcv_error.argmin())
+        if by == "corrected":
+            if row_dependence is None:
+                raise ValueError("row_dependence must be given for the corrected error, got None")
+            return int(self.corrected_error(row_dependence, centered).mean(axis=1).argmin())
         from simulate.core import stream  # loads what runs processes, of which a fit has no need
 
         order = np.argsort(self.lams, kind="stable")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
+from simulate.masked.row_dependence import at_rows, dependent_rows, symmetric_root
 from simulate.masked.row_scales import scaled_rows
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -27,8 +28,10 @@ from theory.models import (
     EqualScales,
     Equicorrelated,
     GaussianFreeField,
+    IndependentRows,
     Isotropic,
     PowerLaw,
+    RowDependence,
     RowScales,
     Scaled,
     Spiked,
@@ -47,13 +50,16 @@ def sample(
     rng: Generator,
     inputs: Inputs = "gaussian",
     row_scales: RowScales = EqualScales(),  # noqa: B008  # a frozen record without fields
+    row_dependence: RowDependence = IndependentRows(),  # noqa: B008  # likewise
 ) -> Array:
-    """Draw n independent rows (n, d) with mean 0 and the given covariance.
+    """Draw n rows (n, d) with mean 0 and the given covariance, independent ones unless `row_dependence` is given.
 
     `inputs` is "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (with the
     symmetric root): "rademacher" (signs), "uniform", or "student" (t with 5 degrees of freedom, scaled). `row_scales`
     is the law of the rows' scales tau of mean 1: whole rows are multiplied by sqrt(tau). The scales are drawn after the
-    rows. ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take
+    rows. `row_dependence` is the covariance T between the rows, which are T^(1/2) times independent ones before they
+    are scaled; for other inputs than "gaussian" this root is the symmetric one too. ValueError for an unknown law, n
+    < 1, an rng that is no Generator, a dependence of another number of rows, or d = infinity (take
     `covariance.resized(d)`); MemoryError for more rows than the memory holds.
 
     >>> from simulate.core import stream
@@ -63,9 +69,12 @@ def sample(
     if not covariance.is_finite:
         raise ValueError(f"covariance must have a finite d to be sampled, got d = {covariance.d}: use resized(d)")
     fits_in_memory(f"n = {n} rows of {covariance!r}", n * covariance.size)
+    dependence = at_rows(row_dependence, n)
     if inputs == "gaussian":
-        return scaled_rows(_gaussian(covariance, n, rng), row_scales, rng)
-    return scaled_rows(times_root(covariance, FACTORS[inputs](rng, (n, int(covariance.d)))), row_scales, rng)
+        rows = dependent_rows(dependence, n, lambda count: _gaussian(covariance, count, rng))
+    else:
+        rows = symmetric_root(dependence, times_root(covariance, FACTORS[inputs](rng, (n, int(covariance.d)))))
+    return scaled_rows(rows, row_scales, rng)
 
 
 def _signs(rng: Generator, shape: tuple[int, int]) -> Array:
