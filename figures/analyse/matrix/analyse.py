@@ -101,7 +101,7 @@ def analyse_matrix(
     theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
     by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED_RIDGES)
     found, some_rows = heterogeneity(data, by_gcv[0], seed)
-    order_of_rows, ratio = unlike_too(data, order_of_rows, found, _at(theory.mean_test_error, n, by_gcv[0]), by_gcv[0], seed)
+    order_of_rows, ratio = unlike_too(data, order_of_rows, found, by_gcv[0], seed)
     dependent = None if order_of_rows.laws is None else dependent_theory(theory, order_of_rows.laws)
     law = None if dependent is not None else law_of_scales(found)
     elliptical = None if law is None else elliptical_theory(data, theory, law, by_gcv[0], seed)
@@ -147,7 +147,9 @@ def analyse_matrix(
         gcv_error=gcv,
         theory=predicted,
         empirical_theory=uncorrected,
-        best=best_ridge(by_gcv, chosen, loo, covariance, n, dependent.rows if dependent else law, dependent is not None),
+        best=best_ridge(
+            by_gcv, chosen, loo, covariance, n, dependent.rows if dependent else law, dependent is not None
+        ),
         heterogeneity=found,
         unlike_rows=unlike,
         row_order=order_of_rows,
@@ -200,10 +202,6 @@ def _measured(
     common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
     values = run([Task(f"split/{r}", split_errors, (*common, r, splitting)) for r in range(plan.repeats)])
     return list(np.moveaxis(np.array(list(values.values())), 1, 0))
-
-
-def _at(predict: Predict, n: int, lam: float) -> float:
-    return float(predict(n, np.array([lam]))[0])
 
 
 def _doubled(predict: Predict, n: int, tuning: Array) -> float | None:

@@ -93,10 +93,9 @@ def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAna
 def _results(analysis: MatrixAnalysis, title: str) -> list[TableAndFigure]:
     """Learning curves and choice of the ridge, and the spectrum where there is one."""
     frames = {"columns": columns_frame(analysis)}
-    if not isinstance(analysis.row_order.test, str):
-        frames["lags"] = lags_frame(analysis.row_order)
-    if analysis.dependent_rows is not None:
-        frames["errors"] = errors_frame(analysis.dependent_rows)
+    found = analysis.dependent_rows
+    if found is not None:
+        frames |= {"rows": errors_frame(found), "lags": lags_frame(found.order)}
     results = [TableAndFigure(analysis.rows, as_experiment(analysis, title), frames)]
     if not isinstance(analysis.spectrum, str):
         results.append(TableAndFigure(spectrum_rows(analysis.spectrum), spectrum_experiment(title), {}, "_spectrum"))

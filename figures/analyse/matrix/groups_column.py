@@ -39,9 +39,11 @@ def groups_of(options: argparse.Namespace, matrix: Matrix) -> NDArray[np.int64] 
         return None
     how = replace(typed_reading(options), columns=options.groups, skip_columns=None)
     form = format_of(options.file, how)
-    found = _labels_of_text(options.file, how, matrix) if form.is_text else _labels_of_numbers(options.file, how, matrix)
+    found = (
+        _labels_of_text(options.file, how, matrix) if form.is_text else _labels_of_numbers(options.file, how, matrix)
+    )
     try:
-        return np.asarray(group_numbers(found, matrix.data.n), dtype=np.int64)
+        return np.asarray(group_numbers("labels", found, matrix.data.n), dtype=np.int64)
     except ValueError as error:
         raise DataError(options.file, f"--groups {options.groups}: {error}") from None
 

@@ -94,9 +94,7 @@ def _sizes(largest: int, d: int) -> tuple[int, ...]:
     return tuple(sorted(grid))
 
 
-def _affordable(
-    plan: Plan, d: int, curves: int, least: int = MIN_REPEATS, what: str = "random splits"
-) -> Plan:
+def _affordable(plan: Plan, d: int, curves: int, least: int = MIN_REPEATS, what: str = "random splits") -> Plan:
     repeats = int(np.clip(BUDGET / plan.work(d, curves), least, plan.repeats))
     if repeats == plan.repeats:
         return plan

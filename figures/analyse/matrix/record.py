@@ -75,7 +75,9 @@ class MatrixAnalysis(Analysis):
     dependent_rows: DependentRows | None  # None where they do not, as far as one can tell
     effective_ridge: float  # kappa of all rows at the ridge that is chosen
     degrees_of_freedom: float  # of the regression of one column at that ridge
-    column_error: Array = field(repr=False)  # (d,) at that ridge, by leave-one-out, or corrected where rows are dependent
+    column_error: Array = field(
+        repr=False
+    )  # (d,) at that ridge, by leave-one-out, or corrected where rows are dependent
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
 

@@ -21,6 +21,10 @@ HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "o
 HEADER_DEPENDENT = [*HEADER, "corrected", "off"]
 HEADER_UNLIKE = [*HEADER[:6], "elliptical", "off", *HEADER[6:8], "emp. elliptical", "off", *HEADER[8:]]
 N_LISTED_COLUMNS = 5
+OF_DEPENDENT_ROWS = (
+    "The rows of this table depend on each other, of which these limits know nothing: noise alone then has eigenvalues "
+    "beyond them, and the outliers are too many. --whiten-rows takes the dependence out first."
+)
 
 
 def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = WIDTH) -> str:
@@ -33,7 +37,10 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
     shown = render(_header(analysis), cells, title, caption, style)
     if style != "text":
         return shown
-    return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum_report(analysis.spectrum, width)))
+    spectrum = spectrum_report(analysis.spectrum, width)
+    if analysis.dependent_rows is not None and not isinstance(analysis.spectrum, str):
+        spectrum += f"\n{paragraphs([OF_DEPENDENT_ROWS], width)}"
+    return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum))
 
 
 def summary(analysis: MatrixAnalysis) -> list[str]:

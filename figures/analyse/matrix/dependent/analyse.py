@@ -66,4 +66,3 @@ def dependent_rows(
         few=tested.n * tested.effective_columns < MIN_NUMBERS,
         fits_later=later,
     )
-

@@ -23,6 +23,7 @@ EXACT_ROWS = 400  # up to so many rows the eigenvalues are those of T, beyond th
 MAX_RING_ROWS = 20_000  # more rows have the same law of eigenvalues
 MAX_SCALES = 100  # values of a law: means of groups of eigenvalues, more would change no digit that matters
 
+
 @dataclass(frozen=True, eq=False)
 class ContrastLaw:
     """The contrasts of n dependent rows: the law of their scales, and their mean.

@@ -46,7 +46,11 @@ def dependent_text(found: DependentRows, plan: Plan, n: int, lam: float) -> list
     ]
     if not by_groups:
         lines[0] += f" The test does not know why. {SORTED}."
-    how = "5 sets of groups held out whole" if by_groups else f"5 blocks with gaps of {counted(found.order.gap or 0, 'row')}"
+    how = (
+        "5 sets of groups held out whole"
+        if by_groups
+        else f"5 blocks with gaps of {counted(found.order.gap or 0, 'row')}"
+    )
     far = "of other groups" if by_groups else "far from these"
     lines.append(
         f"At lam = {lam:.2g} GCV reports an error of {found.gcv:.4g} and leave-one-out {found.loo}. The error on rows "
@@ -109,7 +113,9 @@ def _doubts(found: DependentRows) -> list[str]:
     return lines
 
 
-def best_for_dependent_rows(found: DependentRows, chosen: float, gcv: float, edge: str, by_theory: str, used: str) -> list[str]:
+def best_for_dependent_rows(
+    found: DependentRows, chosen: float, gcv: float, edge: str, by_theory: str, used: str
+) -> list[str]:
     """Say which ridge the corrected error chooses, which GCV would have chosen, and what that would cost."""
     lines = [
         f"The best ridge for all rows is lam = {chosen:.2g} by corrected GCV{edge}{by_theory}. At this ridge {used}."

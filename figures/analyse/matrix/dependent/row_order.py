@@ -83,7 +83,7 @@ def row_order(
     are compared instead. ValueError for labels that make no groups.
     """
     if groups is not None:
-        return _in_groups(X, group_numbers(groups, X.n), seed)
+        return _in_groups(X, group_numbers("groups", groups, X.n), seed)
     always = None if order != "time" else gap or 0
     if order == "none":
         return RowOrder("Whether successive rows resemble each other was not tested, as was asked for", 0, X.n)

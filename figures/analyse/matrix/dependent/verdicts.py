@@ -37,7 +37,9 @@ def repeats_shifted(X: CenteredRows) -> bool:
     rows = X.rows.take(np.arange(min(X.n, CHECKED_ROWS)))
     rows = rows - rows.mean(axis=0)
     now, later = rows[:-1], rows[1:]
-    return any(_share_equal(a, b) > SHIFTED_SHARE for a, b in ((now[:, 1:], later[:, :-1]), (now[:, :-1], later[:, 1:])))
+    return any(
+        _share_equal(a, b) > SHIFTED_SHARE for a, b in ((now[:, 1:], later[:, :-1]), (now[:, :-1], later[:, 1:]))
+    )
 
 
 def _share_equal(a: Array, b: Array) -> float:
