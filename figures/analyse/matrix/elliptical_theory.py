@@ -67,12 +67,12 @@ class EllipticalTheory:
         unused, _ = self._theory.unused(np.log(mu))
         return float((mu / row_weight(self.rows, 1 - unused, self._gap(1 - unused)))[0]) / self.size_of(self.n)
 
-    def rows_of(self, n: int) -> RowScales:
-        """Return the law of n rows, which for independent rows is the same for any number of them."""
+    def rows_of(self, _n: int) -> RowScales:
+        """Return the law of so many rows, which for independent rows is the same for any number of them."""
         return self.rows
 
-    def size_of(self, n: int) -> float:
-        """Return the variance of the contrasts of n rows in units of that of the rows, 1 for independent ones."""
+    def size_of(self, _n: int) -> float:
+        """Return the variance of the contrasts of so many rows over that of the rows, 1 for independent ones."""
         return 1.0
 
     def mean_factors(self, n: int) -> Array:

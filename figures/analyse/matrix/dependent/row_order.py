@@ -135,7 +135,7 @@ def far_apart(correlations: Array) -> tuple[int, bool]:
     return max(min(lag, most), 1), lag <= most
 
 
-def _runs(X: CenteredRows) -> Array | RowBlocks:
+def _runs(X: CenteredRows) -> Array:
     """Return all rows, or some runs of successive ones at equal distances."""
     if X.n <= MAX_TESTED_ROWS:
         return X.rows.all_rows()

@@ -30,13 +30,13 @@ class DependentTheory(EllipticalTheory):
 
     laws: RowLaws = field(kw_only=True, repr=False)
 
-    def rows_of(self, n: int) -> RowScales:
-        """Return the law of the scales of the contrasts of n rows."""
-        return self.laws.contrasts(n).scales
+    def rows_of(self, _n: int) -> RowScales:
+        """Return the law of the scales of the contrasts of so many rows."""
+        return self.laws.contrasts(_n).scales
 
-    def size_of(self, n: int) -> float:
-        """Return the variance of the contrasts of n rows in units of that of the rows."""
-        return self.laws.contrasts(n).size
+    def size_of(self, _n: int) -> float:
+        """Return the variance of the contrasts of so many rows in units of that of the rows."""
+        return self.laws.contrasts(_n).size
 
     def mean_factors(self, n: int) -> Array:
         """Return what the mean of n rows adds to the error and to what is reported, in units of the contrasts, (2,).

@@ -36,8 +36,8 @@ def whitened_rows(X: CenteredRows, found: RowOrder, seed: int) -> tuple[Centered
         return X, found
     rows = _filtered(X, fitted.coefficients, fitted.noise)
     note = (
-        f"rows were whitened: each was predicted from the {fitted.order} before it, and what is left is in the units of "
-        "the table"
+        f"rows were whitened: each was predicted from the {fitted.order} before it, and what is left is scaled to the "
+        "variance that a row has"
     )
     white_rows = X.changed(rows, note)
     again = row_order(white_rows, "test", None, None, seed)
