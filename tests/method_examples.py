@@ -17,6 +17,7 @@ import simulate.trees
 import theory.cumulants
 import theory.feedforward
 import theory.glm
+import theory.masked
 import theory.nets
 import theory.potts
 import theory.random_matrix
@@ -105,6 +106,19 @@ def of_records():
         call(spectrum.coordinate_mean, values=np.ones(2)),
         call(spectrum.mean, values=np.ones((4, 2))),
         call(spectrum.diagonal, values=np.ones(2)),
+        call(models.AR1Rows(4, 0.5).autocovariances, count=3),
+        call(models.AR1Rows(4, 0.5).effective_share, alpha=2.0),
+        call(models.AR1Rows(4, 0.5).effective_rows, alpha=2.0),
+        call(models.AR1Rows(4, 0.5).next_row, steps=2),
+        call(models.AR1Rows(4, 0.5).resized, n=3),
+        call(models.LongMemoryRows(4, 0.2).autocovariances, count=3),
+        call(models.SubjectRows([2, 2], 0.5).further_row, group=1),
+        call(models.Autocovariance([1.0, 0.4]).autocovariances, count=3),
+        call(models.Autocovariance.rescaled, values=[2.0, 0.4], n=3),
+        call(models.GivenRows.rescaled, covariances=2 * np.eye(2)),
+        call(models.GivenRows(np.eye(2)).resized, n=2),
+        call(models.IndependentRows().next_row, steps=1),
+        call(models.IndependentRows().resized, n=4),
         call(models.PointScales.rescaled, values=[1.0, 2.0], weights=[0.75, 0.25]),
         call(models.GaussianCovariateModel.from_blocks, **moments, **ridge, loss="square"),
         call(models.GaussianCovariateModel.from_data, features=X, targets=X[:, 0], **ridge),
@@ -176,7 +190,14 @@ def of_random_matrices():
     fit = simulate.masked.fit(X, 0.1)
     path = simulate.masked.fit_path(X, [0.1, 1.0])
     rows = blocks()
+    series = models.AR1Rows(12, 0.5)
+    point = theory.masked.solve(models.MaskedRidge(models.AR1(4, 0.5), 3.0, 0.1, row_dependence=series))
     return [
+        call(point.near_error, covariances=np.full(12, 0.1), variance=1.0),
+        call(point.kriged_error, covariances=np.full(12, 0.1), variance=1.0),
+        call(point.next_row_error, steps=2),
+        call(point.fold_error, folds=3, gap=1),
+        call(point.corrected_error, row_dependence=series),
         call(law.density, x=[0.5, 1.0]),
         call(law.cumulative, x=[0.5, 1.0]),
         call(law.quantiles, p=[0.2, 0.5]),

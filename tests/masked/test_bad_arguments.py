@@ -1,5 +1,7 @@
 """Wrong values in every argument of the public functions of masked regression: refused by name, without a warning."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,15 @@ from tests.bad_arguments import Example, assert_all_refused
 from theory import masked, random_matrix
 from theory.models import (
     AR1,
+    AR1Rows,
+    Autocovariance,
     CovarianceOperator,
     DiagonalPlusLowRank,
     GammaScales,
+    GivenRows,
+    IndependentRows,
     LogNormalScales,
+    LongMemoryRows,
     MaskedRegression,
     MaskedRidge,
     PointScales,
@@ -23,6 +30,7 @@ from theory.models import (
     SparsePrecision,
     SpikedData,
     StudentTScales,
+    SubjectRows,
     TeacherStudent,
     TwoLevel,
     ridge_per_sample,
@@ -31,7 +39,9 @@ from theory.models import (
 
 SIGMA = AR1(8, 0.5)
 TWO = PointScales([0.5, 1.5])
+ROWS = {"row_scales": TWO, "row_dependence": AR1Rows(12, 0.5)}
 RIDGE, UNLIKE = MaskedRidge(SIGMA, 1.5, 0.1), MaskedRidge(SIGMA, 1.5, 0.1, TWO)
+DEPENDENT = MaskedRidge(SIGMA, 1.5, 0.1, row_dependence=AR1Rows(12, 0.5))
 MASKS, SPAN = RandomMasks(SIGMA, 1.5, 0.1, 0.2, 2), SpanMask(SIGMA, 1.5, 0.1, (2, 3))
 SPIKE = SpikedData(TwoLevel(10), strength=4.0, alpha=2.0, lam=0.1)
 X = np.random.default_rng(0).standard_normal((10, 4))
@@ -40,12 +50,17 @@ DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
 PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
 
 RECORDS = {
+    "AR1Rows": Example(AR1Rows, {"n": 12, "correlation": 0.5}),
+    "Autocovariance": Example(Autocovariance, {"values": [1.0, 0.4], "n": 3}),
     "CovarianceOperator": Example(CovarianceOperator, {"d": 3, "product": lambda V: V, "diagonal": np.ones(3)}),
     "DiagonalPlusLowRank": Example(DiagonalPlusLowRank, {"diagonal": np.ones(3), "factors": np.ones((3, 2))}),
     "GammaScales": Example(GammaScales, {"shape": 2.0}),
+    "GivenRows": Example(GivenRows, {"covariances": np.eye(3)}),
+    "IndependentRows": Example(IndependentRows, {}),
+    "LongMemoryRows": Example(LongMemoryRows, {"n": 12, "memory": 0.2}),
     "LogNormalScales": Example(LogNormalScales, {"log_std": 0.5}),
-    "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5, "row_scales": TWO}),
-    "MaskedRidge": Example(MaskedRidge, PROBLEM | {"row_scales": TWO}),
+    "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5} | ROWS),
+    "MaskedRidge": Example(MaskedRidge, PROBLEM | ROWS),
     "PointScales": Example(PointScales, {"values": [0.5, 1.5], "weights": [0.5, 0.5]}),
     "PointScales.rescaled": Example(PointScales.rescaled, {"values": [1.0, 2.0], "weights": [0.75, 0.25]}),
     "RandomMasks": Example(RandomMasks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
@@ -55,8 +70,9 @@ RECORDS = {
     "SpikedData": Example(
         SpikedData,
         {"noise": TwoLevel(4), "direction": np.eye(4)[0], "strength": 1.0, "alpha": 1.0, "method": "ssr", "lam": 0.1}
-        | {"row_scales": TWO},
+        | {"row_scales": TWO, "row_dependence": AR1Rows(4, 0.5)},
     ),
+    "SubjectRows": Example(SubjectRows, {"group_sizes": [3, 1], "correlation": 0.5, "n": 8}),
     "StudentTScales": Example(StudentTScales, {"degrees_of_freedom": 5.0}),
     "TeacherStudent": Example(TeacherStudent, PROBLEM | {"noise": 0.1, "signal_power": 1.0}),
     "ridge_per_sample": Example(ridge_per_sample, {"L": 0.1, "alpha": 1.0, "d": 4}),
@@ -72,6 +88,12 @@ THEORY = {
     "learning_curve of unlike rows": Example(
         masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1], "row_scales": TWO}
     ),
+    "learning_curve of dependent rows": Example(
+        masked.learning_curve,
+        {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1], "row_dependence": AR1Rows(math.inf, 0.5)},
+    ),
+    "solve of dependent rows": Example(masked.solve, {"model": DEPENDENT, "exact_size": False}),
+    "ridgeless of dependent rows": Example(masked.ridgeless, {"covariance": MaskedRegression(SIGMA, 1.5, **ROWS)}),
     "mask_curve": Example(
         masked.mask_curve, {"covariance": SIGMA, "alphas": [0.5], "lam": 0.1, "mask_rates": [0.2], "n_masks": 2}
     ),

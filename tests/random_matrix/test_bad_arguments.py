@@ -10,6 +10,7 @@ from tests.bad_arguments import Example, assert_all_refused
 from theory import masked, random_matrix
 from theory.models import (
     AR1,
+    AR1Rows,
     Blocks,
     Diagonal,
     Empirical,
@@ -34,6 +35,7 @@ from theory.random_matrix import ridge_moments
 SPECTRUM = Spectrum(np.array([1.0, 2.0]), np.array([0.5, 0.5]))
 NOISE, MODEL = AR1(6, 0.5), MaskedRidge(AR1(math.inf, 0.5), 2.0, 0.1)
 TWO = PointScales([0.5, 1.5])
+SERIES = AR1Rows(math.inf, 0.5)
 UNIT = np.full(6, 1 / math.sqrt(6))
 LAW = random_matrix.covariance_law(AR1(math.inf, 0.5), 0.5)
 SPIKE = SpikedData(NOISE, UNIT, strength=3.0, alpha=2.0, lam=0.1)
@@ -41,7 +43,8 @@ DELOCALIZED = SpikedData(TwoLevel(math.inf), strength=3.0, alpha=2.0)
 LATTICE = {"dimension": 2, "mass": 0.5, "d": 9}
 
 EXAMPLES = {
-    f"{one.function.__qualname__}{' of unlike rows' * ('row_scales' in one.keywords)}": one
+    f"{one.function.__qualname__}{' of unlike rows' * ('row_scales' in one.keywords)}"
+    f"{' of dependent rows' * ('row_dependence' in one.keywords)}": one
     for one in [
         Example(random_matrix.effective_ridge, {"covariance": NOISE, "alpha": 2.0, "lam": 0.1}),
         Example(random_matrix.effective_ridge, {"covariance": NOISE, "alpha": 2.0, "lam": 0.1, "row_scales": TWO}),
@@ -60,6 +63,11 @@ EXAMPLES = {
             random_matrix.spike_outliers,
             {"noise": NOISE, "directions": UNIT[None], "strengths": [3.0], "alpha": 2.0, "method": "pca"}
             | {"side": "right", "row_scales": TWO},
+        ),
+        Example(random_matrix.covariance_law, {"covariance": NOISE, "alpha": 2.0, "row_dependence": SERIES}),
+        Example(random_matrix.correlation_law, {"covariance": NOISE, "alpha": 2.0, "row_dependence": SERIES}),
+        Example(
+            random_matrix.effective_ridge, {"covariance": NOISE, "alpha": 2.0, "lam": 0.1, "row_dependence": SERIES}
         ),
         Example(random_matrix.degrees_of_freedom, {"covariance": NOISE, "effective_ridge": 0.1}),
         Example(random_matrix.solve_effective_ridge, {"spectrum": SPECTRUM, "alpha": [2.0, 1.0], "lam": 0.1}),

@@ -15,6 +15,13 @@ from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 from theory.random_matrix.row_response import row_response
 
 
+def per_coordinate(covariance: Covariance, values: Array) -> Array:
+    """Spread values (..., c) over the d coordinates of a finite covariance; in the limit each class keeps one value."""
+    if not covariance.is_finite:
+        return values
+    return np.broadcast_to(values, (*values.shape[:-1], covariance.size))
+
+
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
     """Compute `theory.random_matrix.population_errors` with an effective ridge for each coordinate, (c,) to (c,)."""
     p, t = shrinkage(spectrum, kappa)

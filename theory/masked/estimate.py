@@ -150,9 +150,9 @@ def _numbers(model: MaskedRidge, quadrature: _Quadrature, drawn: Drawn, left_out
     """Compute the five numbers of NAMES, and the residual, leaving one probe out where asked."""
     spectrum = quadrature.spectrum(left_out)
     alpha, lam = np.array([model.alpha]), np.array([model.lam])
-    ridge = solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_scales)
+    ridge = solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_law)
     at = ridge_moments(spectrum, ridge.value)
-    factors = SampleFactors.of(model.row_scales, at, alpha, lam, ridge.value)
+    factors = SampleFactors.of(model.row_law, at, alpha, lam, ridge.value)
     mean, _ = _regressed(model.covariance, quadrature.errors(float(ridge.value[0])), drawn)
     test = mean * factors.test[0]
     return np.array([ridge.value[0], at.df1[0], at.df2[0], test, factors.train[0] * test, ridge.residual])

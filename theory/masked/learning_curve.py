@@ -12,11 +12,12 @@ from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.ranges import Grid, PositiveGrid
 from theory.core.results import SolverResult
-from theory.masked.errors import SampleFactors
+from theory.masked.errors import SampleFactors, per_coordinate
 from theory.masked.signs import require_non_negative
-from theory.masked.solution import per_coordinate
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
 
@@ -77,14 +78,21 @@ class LearningCurve(SolverResult):
 
 @checked
 def learning_curve(
-    covariance: Covariance, alphas: PositiveGrid, lams: Grid, *, row_scales: RowScales = GAUSSIAN
+    covariance: Covariance,
+    alphas: PositiveGrid,
+    lams: Grid,
+    *,
+    row_scales: RowScales = GAUSSIAN,
+    row_dependence: RowDependence = INDEPENDENT,
 ) -> LearningCurve:
     """Compute test and train errors on a grid of sample ratios `alphas` = n/d and ridges `lams`, as `solve` does.
 
     Means over coordinates are computed at once, and errors of single coordinates when they are asked for; one
-    eigendecomposition serves all points. `row_scales` is the law of the rows' scales, as in `MaskedRidge`. Raises
-    ValueError for an empty grid or an entry that is not positive, and ConvergenceError where the equation for an
-    effective ridge is not solved.
+    eigendecomposition serves all points. `row_scales` is the law of the rows' scales and `row_dependence` their
+    dependence, as in `MaskedRidge`: since n changes along a curve, one of infinitely many rows, as AR1Rows(inf, 0.6),
+    serves all sample ratios, and one of n rows serves the ratio n/d alone. Raises ValueError for an empty grid, an
+    entry that is not positive or another ratio than that, and ConvergenceError where the equation for an effective
+    ridge is not solved.
 
     >>> from theory.models import AR1
     >>> curve = learning_curve(AR1(np.inf, correlation=0.7), alphas=[0.5, 1.0, 2.0], lams=[0.01, 0.1])
@@ -95,11 +103,14 @@ def learning_curve(
     if lams.min() <= 0:
         raise ValueError(f"lams must be positive, got {lams.min()}; for lam -> 0 see theory.masked.ridgeless")
     RATIOS.check("alphas", alphas.min()), RATIOS.check("alphas", alphas.max())
+    rows = row_scales
+    for ratio in alphas:
+        rows = law_of_sample(row_scales, row_dependence, float(ratio), covariance.d)
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
     of = population(covariance)
-    ridge = solve_population_ridge(of, alpha, lam, row_scales=row_scales)
+    ridge = solve_population_ridge(of, alpha, lam, row_scales=rows)
     at = of.moments(ridge.value)
-    factors = SampleFactors.of(row_scales, at, alpha, lam, ridge.value)
+    factors = SampleFactors.of(rows, at, alpha, lam, ridge.value)
     test = of.mean_errors(ridge.value) * factors.test
     shape = (len(lams), len(alphas))
     arrays = (ridge.value, at.df1, at.df2, test, factors.train * test, factors.gcv * test)

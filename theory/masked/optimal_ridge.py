@@ -74,7 +74,7 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
         raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
     if not spectrum.eigenvalues.any():
         raise ValueError("covariance must have a positive variance: without any the error is zero at every lam")
-    sample = _Sample(alpha, problem.row_scales)
+    sample = _Sample(alpha, problem.row_law)
     floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0), row_scales=sample.rows).value)
     grid = _offsets(spectrum)
     numbers = max(spectrum.eigenvalues.size, spectrum.coordinate_weights.size)

@@ -82,7 +82,7 @@ def minor(model: MaskedRidge, k: int) -> Regression:
         noise,
         samples_per_unknown(model.alpha, d),
         ridge_per_unknown(model.lam, model.alpha, d),
-        model.row_scales,
+        model.row_law,
         overlaps,
     )
     least = s[resolved].min(initial=np.inf)
@@ -126,7 +126,7 @@ def limit(model: MaskedRidge, k: int) -> Regression:
         float(conditional_variances(model.covariance)[k]),
         model.alpha,
         ridge_per_unknown(model.lam, model.alpha),
-        model.row_scales,
+        model.row_law,
         overlaps,
     )
 

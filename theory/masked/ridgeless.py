@@ -1,7 +1,7 @@
 """The limit lam -> 0 on both sides of interpolation, and the law of the peak between them."""
 
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -9,14 +9,12 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Positive
 from theory.core.results import Result
-from theory.masked.errors import conditional_variances, variance_factor
+from theory.masked.errors import conditional_variances
+from theory.masked.ridge_point import ridge_point
 from theory.masked.signs import require_non_negative
-from theory.masked.solution import MaskedRidgeSolution, masked_regression, per_coordinate
+from theory.masked.solution import MaskedRidgeSolution, masked_regression
 from theory.models import Covariance, LargeCovariance, MaskedRegression
-from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
-from theory.random_matrix import population, solve_population_ridge
-from theory.random_matrix.row_response import row_response, row_weight
 
 
 @overload
@@ -37,50 +35,18 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
     Rows of different scale tau (`row_scales` of the record) do not matter below: an exact fit of a row does not depend
     on its scale, and only the share of rows with tau > 0 counts, as if the others were not there. Above, E_k =
     sigma_k^2/(1 - c2 rank/(d alpha)) with c2 = E[tau^2/(g + tau y)^2], y = rank/(d alpha), where g solves
-    E[tau/(g + tau y)] = 1; this is never below the value of rows that are alike.
+    E[tau/(g + tau y)] = 1; this is never below the value of rows that are alike. Rows that depend on each other
+    (`row_dependence`) do the same, with the eigenvalues t of their covariance T as scales: below the peak any
+    invertible mixing of the rows leaves the interpolating predictor as it is, even that of a single sample, so that
+    only the rank of T counts and the peak stays where it is.
 
     >>> from theory.models import AR1
     >>> f"{ridgeless(AR1(np.inf, correlation=0.7), alpha=2.0).mean_test_error:.6f}"
     '0.684564'
     """
     problem = masked_regression(covariance, alpha)
-    covariance, alpha = problem.covariance, problem.alpha
-    of = population(covariance)
-    rank = of.rank
-    rows = problem.row_scales
-    if abs(alpha * rows.present - rank) < 1e-9:
-        hint = ": see peak_height" if rank > 1 - 1e-9 and rows.alike else ""
-        where = f"rank(Sigma)/d = {rank:g}" + ("" if rows.present == 1 else f" over the share {rows.present:g} of rows")
-        raise ValueError(f"alpha must differ from {where}, where the error diverges{hint}")
-    ridge = solve_population_ridge(of, np.array([alpha]), np.array([0.0]), row_scales=rows)
-    evidence: dict[str, Any] = {
-        "residual": ridge.residual,
-        "iterations": ridge.iterations,
-        "converged": ridge.converged,
-    }
-    if alpha * rows.present > rank:
-        test_factor, train_factor = _least_squares(rows, alpha, rank)
-        test = conditional_variances(covariance) * test_factor
-        train = test * train_factor
-        gcv = train / (1 - rank / alpha) ** 2
-        return MaskedRidgeSolution(covariance, alpha, 0.0, 0.0, rank, rank, test, train, gcv, **evidence)
-    at = of.moments(ridge.value)
-    errors = of.errors(ridge.value) * variance_factor(at, np.array([alpha * rows.present]))[:, None]
-    test = per_coordinate(covariance, errors[0])
-    moments = (float(ridge.value[0]), float(at.df1[0]), float(at.df2[0]))
-    # What GCV divides and what it divides by both vanish with lam; their ratio over the test error tends to 1/E[1/tau].
-    gcv = test / rows.mean_inverse
-    return MaskedRidgeSolution(covariance, alpha, 0.0, *moments, test, np.zeros_like(test), gcv, **evidence)
-
-
-def _least_squares(rows: RowScales, alpha: float, rank: float) -> tuple[float, float]:
-    """Return the test error over the conditional variance, and the train error over the test error."""
-    if rows.alike:
-        return 1 / (1 - rank / alpha), (1 - rank / alpha) ** 2
-    share = np.array([rank / alpha])
-    weight = row_weight(rows, share, rows.present - share)
-    at = row_response(rows, weight, share)
-    return float(1 / (weight * at.first)[0]), float(at.train_ratio()[0])
+    point = ridge_point(problem.covariance, problem.alpha, 0.0, problem.row_law, exact_size=False)
+    return MaskedRidgeSolution.of(problem, 0.0, point, exact_size=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,8 @@ from theory.core.arguments import CheckedRecord
 from theory.core.ranges import Real
 from theory.models.conventions import SampleRatio, samples_per_unknown
 from theory.models.covariance import Covariance
-from theory.models.row_dependence import INDEPENDENT, DependentRows, RowDependence
+from theory.models.joint_rows import DependentRows, require_rows
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 
@@ -84,7 +85,7 @@ class MaskedRegression(DependentRows, SampledRows):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_rows(self.n)
+        require_rows(self.row_scales, self.row_dependence, self.alpha, self.d)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_fields(self)})"
@@ -120,4 +121,4 @@ class MaskedRidge(DependentRows, RidgeProblem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require_rows(self.n)
+        require_rows(self.row_scales, self.row_dependence, self.alpha, self.d)

@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,6 @@ from theory.models.covariance import frozen, set_checked
 from theory.models.matrices import semidefinite_matrix
 from theory.models.row_scales import EXACT, GAUSSIAN, PointScales, RowScales
 
-SEED_OF_ORDER = 0  # of the order in which unlike scales stand beside rows that depend on each other
 RowsPerUnknown = Annotated[float, Within(1.0)]
 
 
@@ -82,6 +81,11 @@ class RowDependence(ABC):
     def _finite_law(self) -> RowScales:
         values, counts = np.unique(self.eigenvalues, return_counts=True)
         return eigenvalue_law(values, counts / counts.sum())
+
+    @property
+    def representative(self) -> "RowDependence | None":
+        """The finite rows that stand for all of them; None where n is infinite and all rows are alike."""
+        return self if math.isfinite(self.n) else None
 
     @property
     def is_identity(self) -> bool:
@@ -154,14 +158,18 @@ class IndependentRows(RowDependence):
     1.0
     """
 
-    n: ClassVar[float] = math.inf
     is_usual: ClassVar[bool] = True  # reprs of models do not show it
+
+    @property
+    def n(self) -> float:  # type: ignore[override]
+        """Infinity, which serves every number of rows."""
+        return math.inf
 
     def _matrix(self) -> Array:
         raise AssertionError("the size is asked first")
 
     @property
-    def law(self) -> RowScales:  # type: ignore[override]  # nothing to cache
+    def law(self) -> RowScales:
         """All eigenvalues are 1."""
         return GAUSSIAN
 
@@ -233,6 +241,7 @@ class _EigenvalueLaw(PointScales):
     """The law of the eigenvalues of a T, or of the nodes that stand for them, with what is known of them exactly."""
 
     exact: dict[str, float] = dataclasses.field(default_factory=dict)
+    field_name: ClassVar[str] = "row_dependence"
 
     @property
     def heterogeneity(self) -> float:
@@ -249,85 +258,10 @@ class _EigenvalueLaw(PointScales):
         """The largest eigenvalue, infinite where it grows with n."""
         return self.exact.get("largest", super().largest)
 
+    def __repr__(self) -> str:
+        return f"<{len(self.nodes)} eigenvalues up to {self.largest:.6g}, mean square {self.heterogeneity:.6g}>"
+
 
 def eigenvalue_law(values: Array, weights: Array, **exact: float) -> PointScales:
     """Build the law of eigenvalues with these weights; `exact` gives properties that the nodes do not tell."""
     return _EigenvalueLaw(values / (weights @ values), weights, exact)
-
-
-@dataclass(frozen=True, eq=False)
-class UnlikeDependentRows(RowDependence):
-    """Rows that depend on each other by `dependence` and have scales of the law `scales` too: T is D^(1/2) T_0 D^(1/2).
-
-    The diagonal D holds the scales of n rows. They are the means of the law over n equal shares of its probability, in
-    an order drawn once and for all: which scale stands beside which other one changes the eigenvalues by
-    O(n^(-1/2)), and errors by a few parts in a thousand at some hundred rows.
-    """
-
-    dependence: RowDependence
-    scales: RowScales
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """The number of rows."""
-        return self.dependence.size
-
-    def _matrix(self) -> Array:
-        order = np.random.default_rng(SEED_OF_ORDER).permutation(self.n)
-        roots = np.sqrt(_means_of_shares(self.scales, self.n)[order])
-        matrix = roots[:, None] * self.dependence.matrix * roots
-        return np.asarray(matrix / np.mean(np.diagonal(matrix)))
-
-    def next_row(self, steps: int = 1) -> Array:
-        """Compute the covariances (n,) of a row of scale 1, `steps` after the last one, with the rows."""
-        order = np.random.default_rng(SEED_OF_ORDER).permutation(self.n)
-        return np.asarray(np.sqrt(_means_of_shares(self.scales, self.n)[order]) * self.dependence.next_row(steps))
-
-
-def _means_of_shares(law: RowScales, n: int) -> Array:
-    """Return the means of a law over n equal shares of its probability, (n,), ascending."""
-    order = np.argsort(law.nodes, kind="stable")
-    nodes, masses = law.nodes[order], law.probabilities[order]
-    below = np.concatenate([[0.0], np.cumsum(masses)])
-    totals = np.concatenate([[0.0], np.cumsum(masses * nodes)])
-    return np.diff(np.interp(np.arange(n + 1) * below[-1] / n, below, totals)) * n
-
-
-class DependentRows:
-    """What records with fields `row_scales` and `row_dependence`, n and alpha know of their rows."""
-
-    row_scales: RowScales
-    row_dependence: RowDependence
-    alpha: float
-
-    @cached_property
-    def row_law(self) -> RowScales:
-        """The law of scales of independent rows with the same X'X: all that the equations for X'X know of the rows."""
-        return combined(self.row_scales, self.row_dependence).law
-
-    def _require_rows(self, n: float) -> None:
-        """Raise ValueError where the dependence is one of another number of rows than n = alpha d."""
-        rows = self.row_dependence.n
-        if math.isfinite(rows) and not (math.isfinite(n) and round(n) == rows):
-            instead = "take n = inf" if math.isinf(n) else f"take n = {round(n)}, or n = inf"
-            raise ValueError(f"row_dependence must be of alpha d = {n:g} rows, got {self.row_dependence!r}; {instead}")
-        combined(self.row_scales, self.row_dependence)
-
-
-def combined(scales: RowScales, dependence: RowDependence) -> Any:
-    """Return what has the `law` of rows of these scales and this dependence; ValueError for both at n = infinity."""
-    if dependence.is_identity:
-        return _Independent(scales)
-    if scales.alike:
-        return dependence
-    if not math.isfinite(dependence.n):
-        raise ValueError(
-            f"row_dependence must be of a finite n beside row_scales other than EqualScales(), got {dependence!r}: "
-            "eigenvalues of the product are known at finite n only"
-        )
-    return UnlikeDependentRows(dependence, scales)
-
-
-@dataclass(frozen=True)
-class _Independent:
-    law: RowScales

@@ -165,7 +165,8 @@ class SubjectRows(RowDependence):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of rows of every one of the subjects among n rows."""
-        return self.group_sizes * (self.size // sum(self.group_sizes))
+        repeated: tuple[int, ...] = self.group_sizes * (self.size // sum(self.group_sizes))
+        return repeated
 
     @property
     def groups(self) -> Array:
@@ -183,8 +184,12 @@ class SubjectRows(RowDependence):
         )
 
     def _limit(self) -> RowScales:
-        once = SubjectRows(self.group_sizes, self.correlation)
-        return once.law
+        return self.representative.law
+
+    @property
+    def representative(self) -> "SubjectRows":
+        """The finite rows that stand for all of them: those of the given subjects where n is infinite."""
+        return self if math.isfinite(self.n or 0) else SubjectRows(self.group_sizes, self.correlation)
 
     @property
     def mean_variance(self) -> float:
@@ -200,7 +205,7 @@ class SubjectRows(RowDependence):
 
         In the limit n -> infinity they are those with the rows of the given subjects, (sum of group_sizes,).
         """
-        once = self if math.isfinite(self.n or 0) else SubjectRows(self.group_sizes, self.correlation)
+        once = self.representative
         if not 0 <= group < len(once.sizes):
             raise ValueError(f"group must be a subject from 0 to {len(once.sizes) - 1}, got {group!r}")
         return np.where(once.groups == group, self.correlation, 0.0)
@@ -270,7 +275,7 @@ class Autocovariance(_Stationary):
         )
 
     def _limit(self) -> RowScales:
-        count, before = max(256, 4 * len(np.asarray(self.values))), np.inf
+        count, before = max(256, 4 * len(np.asarray(self.values))), np.full(2, np.inf)
         while True:
             density = np.maximum(self._density(count), 0.0)
             probe = np.array([np.mean(1 / (1 + density * delta) ** 2) for delta in (1.0, 1e3)])

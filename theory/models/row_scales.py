@@ -24,6 +24,8 @@ class RowScales(ABC):
     for smooth functions of log tau.
     """
 
+    field_name: ClassVar[str] = "row_scales"  # of the models that such a law comes from
+
     @property
     @abstractmethod
     def nodes(self) -> Array:

@@ -12,7 +12,8 @@ from theory.core.arrays import Array
 from theory.core.ranges import NonNegative, Positive
 from theory.models.conventions import SampleRatio
 from theory.models.covariance import Covariance, set_checked
-from theory.models.row_dependence import INDEPENDENT, DependentRows, RowDependence
+from theory.models.joint_rows import DependentRows, require_rows
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
@@ -58,7 +59,7 @@ class SpikedData(DependentRows):
             raise ValueError(f"lam is for method 'ssr' only, got {given}")
         if self.direction is not None:
             set_checked(self, direction=self._unit_vector(self.direction))
-        self._require_rows(self.n)
+        require_rows(self.row_scales, self.row_dependence, self.alpha, self.d)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_fields(self)})"

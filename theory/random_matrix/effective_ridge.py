@@ -11,6 +11,8 @@ from theory.core.arrays import Array
 from theory.core.ranges import NonNegative, Positive
 from theory.core.results import SolverResult
 from theory.models import Covariance, Spectrum
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
@@ -39,7 +41,12 @@ class EffectiveRidge(SolverResult):
 @checked
 @within_range
 def effective_ridge(
-    covariance: Covariance, alpha: Positive, lam: NonNegative, *, row_scales: RowScales = GAUSSIAN
+    covariance: Covariance,
+    alpha: Positive,
+    lam: NonNegative,
+    *,
+    row_scales: RowScales = GAUSSIAN,
+    row_dependence: RowDependence = INDEPENDENT,
 ) -> EffectiveRidge:
     """Solve lam = kappa (1 - df1(kappa)/alpha) for the effective ridge kappa of n = alpha d samples at the ridge lam.
 
@@ -51,13 +58,15 @@ def effective_ridge(
     With rows x = sqrt(tau) Sigma^(1/2) z of different scales tau, whose law is `row_scales`, the equation is
     E[tau/(g + tau y)] = 1 with g = lam/kappa and y = df1/alpha; the equivalent kappa (Sigma + kappa)^-1 is the same.
     It follows from one row's own weight tau/(1 + tau delta) in X'X/n, delta = tr Sigma Q/n = y/g, Q = (X'X/n + lam)^-1.
+    Rows that depend on each other by `row_dependence` have the eigenvalues of their covariance T as scales.
 
     >>> from theory.models import Isotropic
     >>> round(float(effective_ridge(Isotropic(float("inf")), alpha=1.0, lam=0.1)), 6)  # kappa^2 = lam (1 + kappa)
     0.370156
     """
     of = population(covariance)
-    solution = solve_population_ridge(of, np.asarray(alpha), np.asarray(lam), row_scales=row_scales)
+    rows = law_of_sample(row_scales, row_dependence, alpha, covariance.d)
+    solution = solve_population_ridge(of, np.asarray(alpha), np.asarray(lam), row_scales=rows)
     return EffectiveRidge(
         value=float(solution.value),
         residual=solution.residual,

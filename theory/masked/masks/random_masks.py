@@ -10,10 +10,10 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.results import SolverResult
+from theory.masked.errors import per_coordinate
 from theory.masked.masks.equations import Point, solved_points
 from theory.masked.masks.population import inverse, population
 from theory.masked.signs import require_non_negative
-from theory.masked.solution import per_coordinate
 from theory.models import Covariance, RandomMasks
 
 if TYPE_CHECKING:

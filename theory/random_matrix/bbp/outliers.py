@@ -11,6 +11,8 @@ from theory.core.arrays import Array
 from theory.core.ranges import Matrix, NonNegative, Positive
 from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range
@@ -133,6 +135,7 @@ def spike_outliers(
     method: SpikeMethod = "ssr",
     lam: NonNegative | None = None,
     row_scales: RowScales = GAUSSIAN,
+    row_dependence: RowDependence = INDEPENDENT,
     side: Side = "right",
 ) -> SpikeOutliers:
     """Compute all outliers on one side of the bulk of noise + sum_j strengths[j] u_j u_j^T.
@@ -140,10 +143,11 @@ def spike_outliers(
     `directions` (k, d) holds the unit vectors u_j in rows, `strengths` (k,) is in the units of a variance. On the right
     there is at most one outlier a spike. Left of the bulk a localized spike leaves eigenvalues by what it does to the
     scales: L coordinates that share it predict each other, and their L - 1 contrasts become negative outliers of the
-    joint predictor. They cost dense eigendecompositions. `row_scales` is a bounded law of the rows' scales. Raises
-    ValueError and ConvergenceError.
+    joint predictor. They cost dense eigendecompositions. `row_scales` is a bounded law of the rows' scales
+    and `row_dependence` their dependence, as in `SpikedData`. Raises ValueError and ConvergenceError.
     """
-    spiked = spiked_noise(noise, directions, alpha, method, lam, row_scales)
+    rows = law_of_sample(row_scales, row_dependence, alpha, noise.d)
+    spiked = spiked_noise(noise, directions, alpha, method, lam, rows)
     given = strength_array(strengths, len(directions))
     bulk = SpikedBulk(spiked)
     found = emerged(bulk, given) if side == "right" else emerged_left(bulk, given)

@@ -52,7 +52,7 @@ def noise_of(data: SpikedData) -> SpikedNoise:
     definite.
     """
     direction = None if data.direction is None else data.direction[None]
-    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam, data.row_scales))
+    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam, data.row_law))
 
 
 def spiked_noise(
@@ -92,8 +92,8 @@ def _verified(spiked: SpikedNoise) -> SpikedNoise:
         raise ValueError(f"noise must be positive definite, got an eigenvalue {least}")
     if math.isinf(spiked.rows.largest):
         raise ValueError(
-            f"row_scales must be bounded for spikes, got {spiked.rows}: a single heavy row makes an outlier of its "
-            "own, and at infinite size the bulk has no end"
+            f"{spiked.rows.field_name} must be bounded for spikes, got {spiked.rows}: a single heavy row makes an "
+            "outlier of its own, and at infinite size the bulk has no end"
         )
     return spiked
 

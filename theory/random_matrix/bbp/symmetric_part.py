@@ -66,14 +66,16 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
 
     Coordinates of large variance have rows of large entries, which the symmetric part keeps: without a largest variance
     its bulk has no edge, and nothing is detected. Raises ValueError for a record without a strength, for another method
-    than "ssr", for lam = 0, for rows of different scales, and for a noise that does not commute with the coordinates
-    (correlated, and with a direction or of unequal coordinates); ConvergenceError where the equations are not met.
+    than "ssr", for lam = 0, for rows that differ or depend on each other, and for a noise that does not commute with
+    the coordinates (correlated, and with a direction or of unequal coordinates); ConvergenceError where the equations
+    are not met.
     """
     theta = float(spike_strength(data)[0])
     if data.method != "ssr":
         raise ValueError(f"method must be 'ssr' for the symmetric part of the predictor, got {data.method!r}")
-    if not data.row_scales.alike:
-        raise ValueError(f"row_scales must be EqualScales() for the symmetric part, got {data.row_scales}")
+    if not data.row_law.alike:
+        given, usual = data.row_law, "IndependentRows()" if data.row_scales.alike else "EqualScales()"
+        raise ValueError(f"{given.field_name} must be {usual} for the symmetric part, got {given}")
     noise, spikes = data.noise, SpikedBulk(noise_of(data))
     checks.positive("lam", data.lam)
     if not isinstance(spikes.operator, Diagonal):

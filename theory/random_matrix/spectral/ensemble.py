@@ -223,10 +223,10 @@ def masked_predictor(model: MaskedRidge, spectrum: Spectrum | None = None) -> En
     scale = _merged(predictor_scale(model, spectrum))
     if spectrum.axes or spectrum.homogeneous:
         offset = np.broadcast_to(model.lam * scale, spectrum.eigenvalues.shape)
-        return CommutingEnsemble(model.alpha, spectrum.eigenvalues * scale, offset, spectrum.weights, model.row_scales)
+        return CommutingEnsemble(model.alpha, spectrum.eigenvalues * scale, offset, spectrum.weights, model.row_law)
     root = np.sqrt(scale)
     matrix = root[:, None] * model.covariance.matrix * root
-    return DenseEnsemble(model.alpha, matrix, model.lam * scale, model.row_scales)
+    return DenseEnsemble(model.alpha, matrix, model.lam * scale, model.row_law)
 
 
 def predictor_scale(model: MaskedRidge, spectrum: Spectrum | None = None) -> Array:
@@ -236,7 +236,7 @@ def predictor_scale(model: MaskedRidge, spectrum: Spectrum | None = None) -> Arr
     """
     spectrum = spectrum or model.covariance.spectrum
     alpha, lam = np.array(model.alpha), np.array(model.lam)
-    kappa = float(solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_scales).value)
+    kappa = float(solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_law).value)
     return np.asarray(kappa / model.lam * spectrum.diagonal(1 / (spectrum.eigenvalues + kappa)))
 
 

@@ -6,6 +6,8 @@ from functools import partial
 
 from theory.core.arguments import checked
 from theory.models import Covariance, MaskedRidge, Spectrum
+from theory.models.joint_rows import law_of_sample
+from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of
@@ -16,12 +18,19 @@ from theory.random_matrix.spectral.law_variable import Predictor, Variable
 
 @checked
 @within_range
-def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScales = GAUSSIAN) -> SpectralLaw:
+def covariance_law(
+    covariance: Covariance,
+    alpha: float,
+    *,
+    row_scales: RowScales = GAUSSIAN,
+    row_dependence: RowDependence = INDEPENDENT,
+) -> SpectralLaw:
     """Compute the law of the eigenvalues of X'X/n for n = alpha d rows X of the given covariance.
 
     It is the generalized Marchenko-Pastur law (Silverstein and Choi 1995). For alpha < rank(Sigma)/d the share
     1 - alpha of the eigenvalues is zero. With `row_scales`, a bounded law of the rows' scales, X'X/n is that of rows of
-    different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094). For so many rows
+    different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094); so is it with
+    `row_dependence`, whose eigenvalues are then the scales. Rows of long memory have no largest one. For so many rows
     that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of the width
     that all eigenvalues would have as one bulk. At d = infinity the nodes of the spectrum are doubled until the law
     stands still to 1e-7. A covariance of one's own that knows no finer nodes is answered on those that it has, and gaps
@@ -35,18 +44,26 @@ def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScale
     array([[0.25, 2.25]])
     """
     _refuse_unbounded("covariance", covariance, divided=False)
-    return _law(covariance, partial(sample_covariance, covariance, alpha, _bounded(row_scales)))
+    rows = _bounded(law_of_sample(row_scales, row_dependence, alpha, covariance.d))
+    return _law(covariance, partial(sample_covariance, covariance, alpha, rows))
 
 
 @checked
 @within_range
-def correlation_law(covariance: Covariance, alpha: float, *, row_scales: RowScales = GAUSSIAN) -> SpectralLaw:
+def correlation_law(
+    covariance: Covariance,
+    alpha: float,
+    *,
+    row_scales: RowScales = GAUSSIAN,
+    row_dependence: RowDependence = INDEPENDENT,
+) -> SpectralLaw:
     """Compute the law of the eigenvalues of the sample correlation matrix; otherwise as `covariance_law`.
 
     It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0912.1950).
     """
     _refuse_unbounded("covariance", covariance, divided=covariance.spectrum.axes)
-    return _law(covariance, partial(sample_correlation, covariance, alpha, _bounded(row_scales)))
+    rows = _bounded(law_of_sample(row_scales, row_dependence, alpha, covariance.d))
+    return _law(covariance, partial(sample_correlation, covariance, alpha, rows))
 
 
 @checked
@@ -75,7 +92,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     (array([[-2.3406,  0.902 ]]), array([0.    , 0.3748, 0.5921]))
     """
     _refuse_unbounded("model", model.covariance, divided=model.covariance.spectrum.axes)
-    _bounded(model.row_scales)
+    _bounded(model.row_law)
     return _law(model.covariance, partial(masked_predictor, model), Predictor())
 
 
@@ -94,8 +111,8 @@ def _law(
 def _bounded(rows: RowScales) -> RowScales:
     if math.isinf(rows.largest):
         raise ValueError(
-            f"row_scales must be bounded for a law of eigenvalues, got {rows}: without a largest scale the eigenvalues "
-            "have no end at infinite size"
+            f"{rows.field_name} must be bounded for a law of eigenvalues, got {rows}: without a largest scale the "
+            "eigenvalues have no end at infinite size"
         )
     return rows
 

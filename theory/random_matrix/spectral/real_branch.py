@@ -71,7 +71,9 @@ class RealBranch:
         if side not in ("right", "left"):
             raise ValueError(f"side must be 'right' or 'left', got {side!r}")
         if side == "right" and math.isinf(ensemble.rows.largest):
-            raise ValueError(f"row_scales must be bounded for a bulk that ends on the right, got {ensemble.rows}")
+            raise ValueError(
+                f"{ensemble.rows.field_name} must be bounded for a bulk that ends on the right, got {ensemble.rows}"
+            )
         self.ensemble, self.side = simplified(ensemble), side
         self._scales, self._shares = ensemble.rows.nodes, ensemble.rows.probabilities
         self._largest = ensemble.rows.largest
