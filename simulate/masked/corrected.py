@@ -10,9 +10,11 @@ have; here the response is a column of the same table, which makes that true).
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
+from scipy.linalg import toeplitz
 from scipy.optimize import brentq
 
 from simulate.masked.row_dependence import at_rows
@@ -26,74 +28,112 @@ HALVINGS = 5  # of the step
 COMPARED = 4  # every fourth of the intervals between nodes is where the interpolant is compared with exact values
 # Shares of the degrees of freedom are told from 0 and from their largest value up to this distance.
 RESOLVED = 1e-9
+FORGOTTEN = 1e-9  # a correlation at which rows are as good as independent
+FEWEST_ROWS = 64  # beyond the memory, so many that the ends do not feel each other
+
+NO_ERROR = 1e-20  # of the largest error; so small ones are those of columns of zeros
+
+Named = tuple[str, float]
+Stationary = AR1Rows | LongMemoryRows | Autocovariance
 
 
 @dataclass(frozen=True, eq=False)
 class RowModes:
-    """What the correction needs of T: its eigenvalues (n,) and, for rows about their mean, the weights of 1 on them.
+    """What the correction needs of T: its eigenvalues and, for rows about their mean, the weights of 1 on them.
 
     The eigenvalues of J T J, with J = 1 - 11'/n, are not computed. The determinant of 1 + D J T J is that of 1 + D T
     times q = 1'(1 + D T)^-1 1/n, a sum over the eigenvectors o of T with the `weights` (1'o)^2, so that all sums over
     the eigenvalues of J T J follow from q and its derivatives. So does the variance v of the mean given the residuals,
     -q'/(n q^2), by which a new row is further from the mean of the rows than from their expectation (derived here).
+    `counts` says how many times each eigenvalue occurs.
     """
 
-    eigenvalues: Array
-    weights: Array | None  # (n,), sum n; None for rows whose mean is known to be zero
+    eigenvalues: Array  # (N,)
+    counts: Array  # (N,), sum n
+    weights: Array | None  # (N,), sum n; None for rows whose mean is known to be zero
 
-    @property
+    @cached_property
+    def n(self) -> float:
+        """The number of rows."""
+        return float(self.counts.sum())
+
+    @cached_property
     def share(self) -> float:
         """The largest share of n that degrees of freedom can reach: the rank of T, or of J T J, over n."""
-        return (int(np.sum(self.eigenvalues > 0)) - self._lost) / len(self.eigenvalues)
+        return (float(self.counts[self.eigenvalues > 0].sum()) - self._lost) / self.n
 
-    @property
+    @cached_property
     def _lost(self) -> int:
         """How much smaller the rank of J T J is: 1 unless a singular T has the vector of ones outside its range."""
         if self.weights is None:
             return 0
-        n = len(self.eigenvalues)
-        return int(float(self.weights[self.eigenvalues == 0].sum()) < n * n * np.finfo(float).eps)
+        return int(float(self.weights[self.eigenvalues == 0].sum()) < self.n**2 * np.finfo(float).eps)
 
     def at(self, log_delta: float) -> tuple[float, float]:
         """Return the logit of df/n in units of its largest value, and the logarithm of the correction, at one D."""
-        t, n = self.eigenvalues, len(self.eigenvalues)
-        present = t[t > 0]
+        kept, n = self.eigenvalues > 0, self.n
+        present, counts = self.eigenvalues[kept], self.counts[kept]
         left = 1 / (1 + present * math.exp(log_delta))
         explained = 1 / (1 + math.exp(-log_delta) / present)  # tD/(1 + tD), to all digits where it is small
-        total, rest, slope, mean = explained.sum(), left.sum(), float(explained @ left), 0.0
+        total, rest, slope, mean = float(counts @ explained), float(counts @ left), counts @ (explained * left), 0.0
+        free = rest + float(self.counts[~kept].sum())  # n - df, to all digits where it is small
         if self.weights is not None:
-            absent = float(self.weights[t == 0].sum())
-            weights = self.weights[t > 0] * left
+            absent = float(self.weights[~kept].sum())
+            weights = self.weights[kept] * left
             q = (float(weights.sum()) + absent) / n
             weights /= n * q
             one, two = float(weights @ explained), float(weights @ explained**2)
             mean = one / (n * q * math.exp(log_delta))
-            total, slope = total - one, slope - (one + one**2 - 2 * two)
+            total, free, slope = total - one, free + one, slope - (one + one**2 - 2 * two)
             rest -= float(weights @ left) + absent / (n * q) if self._lost else -one
-        gcv = (1 - total / n) ** 2
-        return math.log(total / rest), log_delta - math.log(slope / n) + math.log(gcv * (1 + mean))
+        return math.log(total / rest), log_delta - math.log(slope / n) + math.log((free / n) ** 2 * (1 + mean))
 
 
 def row_modes(law: RowDependence, centered: bool) -> RowModes:
     """Return what the correction needs of the dependence of a finite number of rows, about their mean if `centered`."""
-    if not centered:
-        return RowModes(law.eigenvalues, None)
-    if isinstance(law, SubjectRows):
-        sizes = np.array(law.sizes)
-        own = 1 + (sizes - 1) * law.correlation
-        others = np.full(law.size - len(sizes), 1 - law.correlation)
-        return RowModes(_not_negative(np.append(own, others)), np.append(sizes, np.zeros(len(others))))
     if isinstance(law, AR1Rows | LongMemoryRows | Autocovariance):
-        return _symmetric_modes(law.matrix)
+        return _in_time(law, centered)
+    if isinstance(law, SubjectRows):
+        sizes, count = np.array(law.sizes), law.size
+        alone = count - len(sizes)
+        values = np.append(1 + (sizes - 1) * law.correlation, np.full(alone, 1 - law.correlation))
+        weights = np.append(sizes, np.zeros(alone)) if centered else None
+        return RowModes(_not_negative(values), np.ones(count), weights)
+    if not centered:
+        return RowModes(law.eigenvalues, np.ones(law.size), None)
     values, vectors = law.modes
-    return RowModes(values, vectors.sum(axis=0) ** 2)
+    return RowModes(values, np.ones(law.size), vectors.sum(axis=0) ** 2)
 
 
-def _symmetric_modes(matrix: Array) -> RowModes:
+def _in_time(law: Stationary, centered: bool) -> RowModes:
+    """Find the modes of rows in time; of many rows with a short memory from those of fewer rows.
+
+    Sums over the eigenvalues of a Toeplitz matrix of n rows, and forms 1'f(T)1, are affine in n up to terms that fall
+    as fast as the correlations of the rows and of the inverse matrix do (Szego's and Widom's theorems for smooth
+    spectral densities), so that those of m and 2m rows tell all others, where nothing is left of the former at lag m.
+    That nothing is left of the latter is seen from the determinant, which must be geometric in n.
+    """
+    n = law.size
+    memory = FEWEST_ROWS + 2 * (int(np.max(np.flatnonzero(abs(law.autocovariances(n)) > FORGOTTEN))) // 2)
+    if 3 * memory < n:
+        parts = [_symmetric_modes(law.resized(rows), centered) for rows in (memory, 2 * memory)]
+        sign, between = np.linalg.slogdet(law.resized(3 * memory // 2).matrix)
+        ends = [float(np.log(part.eigenvalues).sum()) if part.eigenvalues.min() > 0 else math.inf for part in parts]
+        if sign > 0 and abs(ends[0] + ends[1] - 2 * float(between)) < FORGOTTEN * memory:
+            times = (n - 2 * memory) / memory
+            signs = np.repeat([-times, 1 + times], [memory, 2 * memory])
+            values = np.concatenate([part.eigenvalues for part in parts])
+            weights = np.concatenate([part.weights for part in parts if part.weights is not None]) if centered else None
+            return RowModes(values, signs, None if weights is None else signs * weights)
+    return _symmetric_modes(law, centered)
+
+
+def _symmetric_modes(law: Stationary, centered: bool) -> RowModes:
     """Find the modes of a matrix that stays as it is if rows and columns are reversed, from two halves of its size.
 
     Its eigenvectors are symmetric or antisymmetric under reversal; the vector of ones is orthogonal to the latter.
     """
+    matrix = toeplitz(law.autocovariances(law.size))
     n = len(matrix)
     half = n // 2
     near, far = matrix[:half, :half], matrix[:half, n - half :][:, ::-1]
@@ -101,11 +141,14 @@ def _symmetric_modes(matrix: Array) -> RowModes:
     if n % 2:
         middle = math.sqrt(2) * matrix[:half, half : half + 1]
         even = np.block([[even, middle], [middle.T, matrix[half : half + 1, half : half + 1]]])
+    odd = np.linalg.eigvalsh(near - far) if half else np.zeros(0)
+    if not centered:
+        return RowModes(_not_negative(np.append(np.linalg.eigvalsh(even), odd)), np.ones(n), None)
     values, vectors = np.linalg.eigh(even)
     ones = np.full(len(even), math.sqrt(2))
     ones[half:] = 1.0
-    odd = np.linalg.eigvalsh(near - far) if half else np.zeros(0)
-    return RowModes(_not_negative(np.append(values, odd)), np.append((ones @ vectors) ** 2, np.zeros(half)))
+    weights = np.append((ones @ vectors) ** 2, np.zeros(half))
+    return RowModes(_not_negative(np.append(values, odd)), np.ones(n), weights)
 
 
 def _not_negative(values: Array) -> Array:
@@ -114,19 +157,25 @@ def _not_negative(values: Array) -> Array:
 
 
 def corrected_errors(
-    train_error: Array, gcv_error: Array, n: int, dependence: RowDependence, centered: bool, ridge: str
+    train: Array, gcv: Array, n: int, ridges: Named, dependence: RowDependence, centered: bool
 ) -> Array:
-    """Correct the GCV errors (..., d) of fits of n rows; `ridge` is the name of their ridges in a message."""
+    """Correct the GCV errors (..., d) of fits of n rows; `ridges` is their name, for messages, and the smallest one."""
+    ridge, smallest = ridges
     law = at_rows(dependence, n)
-    used = gcv_error > 0  # a column of zeros has no error
-    if (law.is_identity and not centered) or not used.any():
-        return gcv_error.copy()
+    if law.is_identity and not centered:
+        return gcv.copy()
     if isinstance(law, IndependentRows):
         law = SubjectRows([1], 0.0, n=n)  # has a size, and known modes
-    shares = 1 - np.sqrt(train_error[used] / gcv_error[used])
-    corrected = np.zeros_like(gcv_error)
-    corrected[used] = gcv_error[used] * correction(row_modes(law, centered), shares, ridge)
-    return corrected
+    modes = row_modes(law, centered)
+    if smallest == 0 and modes.share < 1 and gcv.shape[-1] > modes.share * n:
+        raise ValueError(f"{ridge} must be positive: without a ridge the rows are interpolated and tell no error")
+    told = gcv > NO_ERROR * gcv.max(axis=-1, keepdims=True)
+    if not told.any():
+        return np.zeros_like(gcv)
+    shares = 1 - np.sqrt(np.divide(train, gcv, out=np.ones_like(gcv), where=told))
+    # Degrees of freedom of two coordinates differ by one at most; those of a column of zeros are rounding.
+    usual = shares.sum(axis=-1, keepdims=True) / told.sum(axis=-1, keepdims=True)
+    return np.asarray(gcv * correction(modes, np.where(told, shares, usual), ridge))
 
 
 def correction(modes: RowModes, shares: Array, ridge: str) -> Array:
@@ -144,7 +193,7 @@ def correction(modes: RowModes, shares: Array, ridge: str) -> Array:
     elif bounded.max() >= most - RESOLVED:
         raise ValueError(
             f"{ridge} must be larger: with {bounded.max():.6g} n degrees of freedom, of {most:.6g} n that the rows "
-            "have, they are interpolated and do not tell an error"
+            "have, they are interpolated and tell no error"
         )
     logits = np.log(bounded / (most - bounded))
     low, high = (_log_delta(modes, float(end)) for end in (logits.min(), logits.max()))

@@ -111,7 +111,8 @@ class MaskedFit(Result):
         >>> print(", ".join(f"{error:.2f}" for error in errors))
         0.10, 0.84, 0.83
         """
-        return corrected_errors(self.train_error, self.gcv_error, self.n, row_dependence, centered, "lam")
+        ridge = "lam", self.lam
+        return corrected_errors(self.train_error, self.gcv_error, self.n, ridge, row_dependence, centered)
 
     @property
     def mean_train_error(self) -> float:

@@ -15,6 +15,7 @@ from simulate.masked.row_sources import as_row_blocks
 from theory.core.arrays import Array
 
 LEAST_ROWS = 20  # below it neither a test nor a correlation says anything
+LARGEST_CORRELATION = 0.9999  # of successive rows; above it a process would need more rows than there are
 LARGEST_MEAN_VARIANCE = 0.9  # share of the variance in the mean; above it the rows hardly change at all
 MAX_STEPS = 400  # of the iteration for the variance of the mean; twenty are usual
 FREE_STEPS = 50  # after which the order stays as it is, so that it cannot alternate
@@ -37,7 +38,7 @@ class Autoregression:
         """Continue the covariances of the lags 0 to order to those of the lags 0 to n - 1, by the recursion."""
         known: Array = covariances[: min(self.order + 1, n)]
         if not self.order or len(known) == n:
-            return np.append(known, np.zeros(n - len(known)))
+            return np.asarray(np.append(known, np.zeros(n - len(known))))
         bands = np.zeros((self.order + 1, n))  # of the lower triangular system a_h - sum_j coefficients_j a_(h-j) = 0
         bands[0] = 1.0
         for j, coefficient in enumerate(self.coefficients, 1):
@@ -80,28 +81,27 @@ def effective_columns(rows: Array) -> float:
 def chosen_autoregression(covariances: Array, numbers: float, max_order: int, least_order: int = 0) -> Autoregression:
     """Solve the equations of Yule and Walker for every order, and take the one of the least BIC for so many numbers.
 
-    The recursion of Levinson and Durbin solves them all at the cost of the last.
+    The recursion of Levinson and Durbin solves them all at the cost of the last. It ends where no stationary process
+    has these covariances, which are estimates.
     """
     noise, coefficients = float(covariances[0]), np.zeros(0)
     best, least = Autoregression(coefficients, noise), numbers * np.log(noise) if least_order == 0 else np.inf
     for order in range(1, max_order + 1):
         reflection = float(covariances[order] - coefficients @ covariances[order - 1 : 0 : -1]) / noise
+        if not abs(reflection) <= LARGEST_CORRELATION:
+            break
         coefficients = np.append(coefficients - reflection * coefficients[::-1], reflection)
         noise *= 1 - reflection**2
-        if not noise > 0:  # rounding: the rows before tell a row exactly
-            break
         score = numbers * np.log(noise) + order * np.log(numbers)
         if score < least and order >= least_order:
             best, least = Autoregression(coefficients, noise), score
     return best
 
 
-def mean_variance(autocovariance: Array) -> float:
-    """Return the variance 1'T1/n^2 of the mean of n stationary rows, from their autocovariance (n,)."""
-    n = len(autocovariance)
-    weights = 2 * (1 - np.arange(n) / n)
-    weights[0] = 1
-    return float(weights @ autocovariance) / n
+def mean_covariances(autocovariance: Array) -> Array:
+    """Return the covariances (n,) of each of n stationary rows with the mean of all, from their autocovariance (n,)."""
+    sums = np.cumsum(autocovariance)
+    return np.asarray((sums + sums[::-1] - autocovariance[0]) / len(sums))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,6 @@ class WithoutMean:
     correlations: Array
     mean_variance: float
     process: Autoregression
-    covariances: Array  # of the process at the lags 0, 1, ...: correlations times 1 - h/n
     residual: float  # last change of the variance of the mean
     iterations: int
 
@@ -119,20 +118,23 @@ class WithoutMean:
 def without_mean(pooled: Array, n: int, numbers: float, max_order: int) -> WithoutMean:
     """Undo what the subtraction of the mean did to the pooled products of the lags 0, 1, ...
 
-    Subtracting the mean lowers the covariance of any two rows by about the variance v of the mean, so that the mean of
-    the pooled product at lag h is (1 - h/n)(rho_h - v)/(1 - v). The variance v follows from the autoregression that
-    the correlations determine; both are iterated from v = 0. Products that are divided by n make the Toeplitz matrix
-    of the lags positive definite at each step, and with it the autoregression stationary.
+    With u_i the covariance of row i with the mean, and v that of the mean with itself, the mean of the sum of
+    x_i.x_(i+h) about the mean is (n - h)(rho_h + v) - (sum over the pairs of u_i + u_(i+h)), in units of tr Sigma, and
+    that of |x_i|^2 is n (1 - v). The autoregression that the correlations determine tells u and v; both are iterated
+    from u = 0, until v is known.
     """
-    fade = 1 - np.arange(len(pooled)) / n
-    variance, least, most = 0.0, 0, max_order
+    lags = np.arange(len(pooled))
+    variance, least, most, shift = 0.0, 0, max_order, np.zeros(len(pooled))
     for step in range(1, MAX_STEPS + 1):
-        covariances = fade * variance + (1 - variance) * pooled
-        process = chosen_autoregression(covariances, numbers, most, least)
+        found = pooled * (1 - variance) * n / (n - lags) + shift
+        correlations = np.append(1.0, np.clip(found[1:], -LARGEST_CORRELATION, LARGEST_CORRELATION))
+        process = chosen_autoregression(correlations, numbers, most, least)
         if step == FREE_STEPS:
             least = most = process.order
-        found = min(mean_variance(process.autocovariance(covariances, n)), LARGEST_MEAN_VARIANCE)
-        change, variance = abs(found - variance), found
-        if change < STEP:
+        with_mean = mean_covariances(process.autocovariance(correlations, n))
+        before, variance = variance, min(float(with_mean.mean()), LARGEST_MEAN_VARIANCE)
+        ends = np.append(0.0, np.cumsum(with_mean))[lags]  # sums over as many rows at either end as the lag
+        shift = 2 * (n * variance - ends) / (n - lags) - variance
+        if abs(variance - before) < STEP:
             break
-    return WithoutMean(covariances / fade, variance, process, covariances, change, step)
+    return WithoutMean(correlations, variance, process, abs(variance - before), step)

@@ -75,7 +75,8 @@ class MaskedPath(Result):
         They are those of `MaskedFit.corrected_error` at every ridge, at a third of the cost of the path where it is
         small and less where it is large, once the eigenvalues of the dependence are known.
         """
-        return corrected_errors(self.train_error, self.gcv_error, self.n, row_dependence, centered, "lams")
+        ridges = "lams", float(self.lams.min())
+        return corrected_errors(self.train_error, self.gcv_error, self.n, ridges, row_dependence, centered)
 
     def predictor(self, i: int) -> Array:
         """Return the joint predictor (d, d) at lams[i], by one matrix product."""
