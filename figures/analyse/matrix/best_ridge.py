@@ -93,9 +93,9 @@ def best_ridge(
 
     `gcv` and `chosen` are what `least_error` found. Where rows differ in scale, by the `law` given, the one that is
     `chosen` is that of leave-one-out; where they are `dependent` the law is that of the eigenvalues of their
-    covariance, and the one that is chosen that of corrected GCV. The theory takes the covariance of the data as exact. Its model of n - 1
-    contrasts has the ridge lam n/(n - 1) where n centered rows have lam. With no more contrasts than columns that
-    covariance is fitted exactly, and there is no theory.
+    covariance, and the one that is chosen that of corrected GCV. The theory takes the covariance of the data as exact.
+    Its model of n - 1 contrasts has the ridge lam n/(n - 1) where n centered rows have lam. With no more contrasts than
+    columns that covariance is fitted exactly, and there is no theory.
     """
     alpha = (n - 1) / covariance.d
     theory = None

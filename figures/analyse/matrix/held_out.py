@@ -22,7 +22,7 @@ class Correction(Protocol):
 class Order(Protocol):
     """Says in which order the rows of a split are taken: the first ones are fitted, the last ones held out."""
 
-    def order(self, n: int, repeat: int) -> NDArray[np.int64]:
+    def order(self, n: int, repeat: int, /) -> NDArray[np.int64]:
         """Return the numbers of all n rows in the order of one split."""
 
 

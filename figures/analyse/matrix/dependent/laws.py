@@ -28,8 +28,8 @@ MAX_SCALES = 100  # values of a law: means of groups of eigenvalues, more would 
 class ContrastLaw:
     """The contrasts of n dependent rows: the law of their scales, and their mean.
 
-    `scales` are the eigenvalues of J T J over their mean `size`; `mean_variance` is the variance of the mean of the rows
-    in units of that of one row. For independent rows they are 1, 1 and 1/n.
+    `scales` are the eigenvalues of J T J over their mean `size`; `mean_variance` is the variance of the mean of the
+    rows in units of that of one row. For independent rows they are 1, 1 and 1/n.
     """
 
     scales: RowScales = field(repr=False)

@@ -85,9 +85,9 @@ def _doubts(found: DependentRows) -> list[str]:
         )
     if found.shifted:
         lines.append(
-            "Most columns repeat their neighbor one row later, as windows of one series do that overlap. The correction "
-            f"is not meant for such rows and makes the error too large: go by {blocks}, or take windows that do not "
-            "overlap."
+            "Most columns repeat their neighbor one row later, as windows of one series do that overlap. The "
+            f"correction is not meant for such rows and makes the error too large: go by {blocks}, or take windows "
+            "that do not overlap."
         )
     elif found.too_large:
         lines.append(

@@ -54,11 +54,12 @@ class WholeGroups:
     groups: NDArray[np.int64] = field(repr=False)
     seed: int
 
-    def order(self, n: int, repeat: int) -> Rows:
+    def order(self, _n: int, repeat: int) -> Rows:
         """Return the rows by groups in a random order, so that at most one group is divided at any place."""
-        return self._by_rank(stream(self.seed, "groups", repeat))
+        rank = stream(self.seed, "groups", repeat).permutation(int(self.groups.max()) + 1)
+        return np.asarray(np.argsort(rank[self.groups], kind="stable"))
 
-    def folds(self, n: int) -> Iterator[tuple[Rows, Rows]]:
+    def folds(self, _n: int) -> Iterator[tuple[Rows, Rows]]:
         """Yield the rows of each of FOLDS sets of groups, and all others."""
         rank = stream(self.seed, "folds of groups").permutation(int(self.groups.max()) + 1)
         part = rank[self.groups] % FOLDS
@@ -66,7 +67,3 @@ class WholeGroups:
             block, far = np.flatnonzero(part == k), np.flatnonzero(part != k)
             if len(block) and len(far) >= 2:
                 yield block, far
-
-    def _by_rank(self, rng: np.random.Generator) -> Rows:
-        rank = rng.permutation(int(self.groups.max()) + 1)
-        return np.asarray(np.argsort(rank[self.groups], kind="stable"))
