@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.errors import DataError
+from figures.analyse.matrix.dependent.row_order import numbers_of_groups
 from figures.analyse.reading.matrix import Matrix, Reading, typed_reading
 from figures.analyse.reading.matrix.formats import format_of
 from figures.analyse.reading.tables.cells import kind_of
@@ -18,7 +19,6 @@ from figures.analyse.reading.tables.columns import place_of_column, selected
 from figures.analyse.reading.tables.layout import Layout, find_layout, split
 from figures.analyse.reading.text_file import text_file
 from figures.analyse.wording import counted
-from simulate.masked.autocorrelation import group_numbers
 
 
 def reading_of(options: argparse.Namespace) -> Reading:
@@ -43,7 +43,7 @@ def groups_of(options: argparse.Namespace, matrix: Matrix) -> NDArray[np.int64] 
         _labels_of_text(options.file, how, matrix) if form.is_text else _labels_of_numbers(options.file, how, matrix)
     )
     try:
-        return np.asarray(group_numbers("labels", found, matrix.data.n), dtype=np.int64)
+        return numbers_of_groups("labels", found, matrix.data.n)
     except ValueError as error:
         raise DataError(options.file, f"--groups {options.groups}: {error}") from None
 

@@ -83,7 +83,7 @@ def row_order(
     are compared instead. ValueError for labels that make no groups.
     """
     if groups is not None:
-        return _in_groups(X, group_numbers("groups", groups, X.n), seed)
+        return _in_groups(X, numbers_of_groups("groups", groups, X.n), seed)
     always = None if order != "time" else gap or 0
     if order == "none":
         return RowOrder("Whether successive rows resemble each other was not tested, as was asked for", 0, X.n)
@@ -144,9 +144,19 @@ def _runs(X: CenteredRows) -> Array:
     return X.rows.take((starts[:, None] + np.arange(length)).ravel())
 
 
-def _in_groups(X: CenteredRows, groups: NDArray[np.integer], seed: int) -> RowOrder:
+def numbers_of_groups(name: str, labels: Sequence[Any] | NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Return the number of the group of each row (n,) by its label.
+
+    ValueError, about what is called `name`, unless some rows but not all share a label.
+    """
+    numbers = group_numbers(name, labels, n)
+    if int(numbers.max()) + 1 == n:
+        raise ValueError(f"{name} must have a label that occurs twice, got {n} different ones for {n} rows")
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def _in_groups(X: CenteredRows, numbers: NDArray[np.int64], seed: int) -> RowOrder:
     """Compare the rows of one group, in as many whole groups as are affordable."""
-    numbers = np.asarray(groups, dtype=np.int64)
     if X.n < MIN_ROWS:
         said = f"Whether rows of one group resemble each other cannot be tested on fewer than {MIN_ROWS} rows"
         return RowOrder(said, 0, X.n, groups=numbers)
