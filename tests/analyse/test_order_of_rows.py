@@ -74,7 +74,7 @@ def test_a_gap_is_that_of_the_user(write):
 
 def test_whitened_rows_are_analyzed_as_independent_ones(write):
     found = said(write("series.csv", lines(in_time(0))), "--whiten-rows")
-    assert "rows were whitened: each was predicted from the" in found
+    assert "rows were whitened: each was predicted from the one before it" in found
     assert "After whitening they do not" in found
 
 

@@ -35,8 +35,9 @@ def whitened_rows(X: CenteredRows, found: RowOrder, seed: int) -> tuple[Centered
     if fitted is None or not fitted.order:
         return X, found
     rows = _filtered(X, fitted.coefficients, fitted.noise)
+    before = "the one before it" if fitted.order == 1 else f"the {fitted.order} before it"
     note = (
-        f"rows were whitened: each was predicted from the {fitted.order} before it, and what is left is scaled to the "
+        f"rows were whitened: each was predicted from {before}, and what is left is scaled to the "
         "variance that a row has"
     )
     white_rows = X.changed(rows, note)
