@@ -9,7 +9,7 @@ import pytest
 from figures.analyse.matrix import admitted, analyse_matrix, report
 from figures.analyse.matrix.centered_rows import ridge_of_contrasts
 from figures.analyse.matrix.data_theory import data_theory
-from figures.analyse.matrix.dependent.laws import EXACT_ROWS, GroupLaws, SeriesLaws
+from figures.analyse.matrix.dependent.laws import EXACT_ROWS, GroupLaws, SeriesLaws, contrast_law
 from figures.analyse.matrix.dependent.row_order import autocovariances, far_apart, row_order
 from figures.analyse.matrix.dependent.splits import LaterBlocks, WholeGroups
 from figures.analyse.matrix.dependent.theory import dependent_theory, empirical_dependent_errors
@@ -41,7 +41,7 @@ def error_far_away(X, lam):
 
 
 def series(correlation=PHI, length=1000):
-    return SeriesLaws(correlation ** np.arange(length))
+    return SeriesLaws(correlation ** np.arange(length), np.array([correlation]))
 
 
 def centered_eigenvalues(T):
@@ -72,12 +72,16 @@ def test_contrasts_have_the_eigenvalues_of_rows_about_their_mean(n):
     assert law.mean_variance == pytest.approx(T.sum() / n**2)
 
 
-@pytest.mark.parametrize("correlation", [0.6, 0.9])
-def test_many_rows_are_as_rows_on_a_ring(correlation):
+@pytest.mark.parametrize("correlation", [-0.6, 0.6, 0.97, 0.99, 0.999, 0.9999])
+def test_many_rows_have_the_law_of_waves(correlation):
+    """From rows that forget within the table to a random walk; the correction is compared at a share of .3."""
     n = EXACT_ROWS + 100
-    expected, law = centered_eigenvalues(AR1Rows(n, correlation).matrix), series(correlation).contrasts(n)
-    assert law.size == pytest.approx(expected.mean(), rel=0.01)
-    assert law.scales.heterogeneity == pytest.approx(np.mean(expected**2) / expected.mean() ** 2, rel=0.02)
+    exact, law = centered_eigenvalues(AR1Rows(n, correlation).matrix), series(correlation).contrasts(n)
+    expected = contrast_law(exact, law.mean_variance)
+    assert law.size == pytest.approx(exact.mean(), rel=1e-6)
+    train, gcv = np.array([0.49]), np.array([1.0])
+    assert law.corrected(train, gcv) == pytest.approx(expected.corrected(train, gcv), rel=0.025)
+    assert law.scales.heterogeneity == pytest.approx(expected.scales.heterogeneity, rel=0.1)
 
 
 def test_groups_have_the_eigenvalues_of_their_matrix():
@@ -89,7 +93,7 @@ def test_groups_have_the_eigenvalues_of_their_matrix():
 
 
 def test_of_independent_rows_nothing_is_corrected():
-    law = SeriesLaws(np.array([1.0])).contrasts(50)
+    law = SeriesLaws(np.array([1.0]), np.zeros(0)).contrasts(50)
     gcv = np.array([[1.0, 2.0], [0.5, 0.0]])
     np.testing.assert_allclose(law.corrected(gcv * 0.49, gcv), gcv * (1 + 1 / 50), rtol=1e-9)
 

@@ -17,6 +17,11 @@ from theory.models import AR1, AR1Rows, SubjectRows
 D = 6
 
 
+NAMED_TWICE = "--groups who,x1 names 2 columns; one says which rows belong together"
+ALL_UNLIKE = "--groups x1: labels must have a label that occurs twice, got 24 different ones"
+ALL_ALIKE = "--groups one: labels must have at least two different labels"
+
+
 def in_time(number, n=120):
     return sample(AR1(D, 0.6), n, stream(0, "order", number), row_dependence=AR1Rows(n, 0.8))
 
@@ -117,9 +122,9 @@ def test_without_the_option_there_are_no_groups(write):
     ("options", "message"),
     [
         (["--groups", "whom"], "has no column 'whom'; did you mean 'who'?"),
-        (["--groups", "who,x1", "--skip-columns", "2,3"], "--groups who,x1 names 2 columns; one says which rows belong together"),
-        (["--groups", "x1", "--skip-columns", "1-3"], "--groups x1: labels must have a label that occurs twice, got 24 different ones"),
-        (["--groups", "one", "--skip-columns", "1-2"], "--groups one: labels must have at least two different labels"),
+        (["--groups", "who,x1", "--skip-columns", "2,3"], NAMED_TWICE),
+        (["--groups", "x1", "--skip-columns", "1-3"], ALL_UNLIKE),
+        (["--groups", "one", "--skip-columns", "1-2"], ALL_ALIKE),
         (["--groups", "holed", "--skip-columns", "1,3"], "row 4, column 2 ('holed'): no label of a group"),
         (["--groups", "who", "--gap", "2"], "--groups holds out whole groups, for which --gap has no effect"),
         (["--groups", "who", "--order", "time"], "for which --order has no effect"),

@@ -9,7 +9,14 @@ from figures.analyse.matrix.dependent.errors import blocked_errors, corrected_co
 from figures.analyse.matrix.dependent.record import DependentRows
 from figures.analyse.matrix.dependent.row_order import RowOrder
 from figures.analyse.matrix.dependent.theory import DependentTheory
-from figures.analyse.matrix.dependent.verdicts import FAR_OFF, MIN_NUMBERS, MIN_STRETCHES, compared, repeats_shifted
+from figures.analyse.matrix.dependent.verdicts import (
+    FAR_OFF,
+    MIN_MEANS,
+    MIN_NUMBERS,
+    MIN_STRETCHES,
+    compared,
+    repeats_shifted,
+)
 from simulate.core import Estimate
 from theory.core.arrays import Array
 
@@ -63,6 +70,6 @@ def dependent_rows(
         drift=series and (above or 1 / law.mean_variance < MIN_STRETCHES),
         too_large=below or (found.reached and error > FAR_OFF * at_blocks.mean + BLOCK_ERRORS * at_blocks.stderr),
         shifted=series and repeats_shifted(X),
-        few=tested.n * tested.effective_columns < MIN_NUMBERS,
+        few=tested.n * tested.effective_columns < MIN_NUMBERS or 1 / law.mean_variance < MIN_MEANS,
         fits_later=later,
     )

@@ -9,7 +9,7 @@ invariance of Gaussian rows under rotations).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from theory.core.arrays import Array
 from theory.models import PointScales, RowScales
 from theory.random_matrix.row_response import row_response, row_weight
 
-EXACT_ROWS = 400  # up to so many rows the eigenvalues are those of T, beyond them those of rows on a ring
+EXACT_ROWS = 400  # up to so many rows the eigenvalues are those of T, beyond them a spectral density
 MAX_RING_ROWS = 20_000  # more rows have the same law of eigenvalues
 MAX_SCALES = 100  # values of a law: means of groups of eigenvalues, more would change no digit that matters
 
@@ -79,13 +79,15 @@ class RowLaws(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SeriesLaws(RowLaws):
-    """Rows in order, whose covariance depends on the lag alone: `covariances` (K,) at the lags 0 to K - 1, then zero.
+    """Rows in order that follow an autoregression with these `coefficients` (order,).
 
-    `scales` (N,), where they are given, are scales of the N rows themselves, so that T is D^(1/2) R D^(1/2) with the
-    diagonal D of the scales and the correlations R of the order.
+    `covariances` (K,) are those at the lags 0 to K - 1, beyond which rows count as independent. `scales` (N,), where
+    they are given, are scales of the N rows themselves, so that T is D^(1/2) R D^(1/2) with the diagonal D of the
+    scales and the correlations R of the order.
     """
 
     covariances: Array = field(repr=False)
+    coefficients: Array
     scales: Array | None = field(default=None, repr=False)
 
     def correlations(self, n: int) -> Array:
@@ -103,7 +105,26 @@ class SeriesLaws(RowLaws):
             return contrast_law(_centered_eigenvalues(root[:, None] * _toeplitz(r[:some]) * root), mean_variance)
         if n <= EXACT_ROWS:
             return contrast_law(_centered_eigenvalues(_toeplitz(r)), mean_variance)
-        return contrast_law(_on_a_ring(r[:MAX_RING_ROWS]), mean_variance)
+        law = contrast_law(self._of_waves(min(n, MAX_RING_ROWS), mean_variance), mean_variance)
+        return replace(law, size=n * (1 - mean_variance) / (n - 1))  # the trace of J T J, which is known
+
+    def _of_waves(self, n: int, mean_variance: float) -> Array:
+        """Return the eigenvalues of J T J for many rows, in any unit: the spectral density at n - 1 frequencies.
+
+        Those of rows on a ring, 2 pi j/n, are right where the table is much longer than the memory of the rows. Those
+        of waves without slope at both ends, pi j/n, are right where it is much shorter, as in a random walk. In between
+        the geometric mean is taken, with the variance of the mean, which runs from 0 to 1, as the weight of the latter:
+        it was compared with the exact ones at 100 and 500 rows, for correlations from .6 to .9999, to 2 % of the
+        correction.
+        """
+        waves = np.pi * np.arange(1, n) / n
+        ring, walk = (np.sort(self._density(frequencies)) for frequencies in (2 * waves, waves))
+        share = min(max(mean_variance, 0.0), 1.0)
+        return np.asarray(ring ** (1 - share) * walk**share)
+
+    def _density(self, frequencies: Array) -> Array:
+        lags = np.arange(1, len(self.coefficients) + 1)
+        return np.asarray(1 / abs(1 - np.exp(-1j * np.outer(frequencies, lags)) @ self.coefficients) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,13 +172,3 @@ def _centered_eigenvalues(T: Array) -> Array:
     centered = T - T.mean(axis=0)
     centered -= centered.mean(axis=1)[:, None]
     return np.asarray(np.linalg.eigvalsh(centered)[1:] if len(T) > 1 else np.ones(1))
-
-
-def _on_a_ring(r: Array) -> Array:
-    """Return the spectral density of the rows at the frequencies of n rows but zero, which is that of the mean.
-
-    These are the eigenvalues for rows on a ring, and differ from those of T by O(1/n). The lags that go around the ring
-    are added, since a weight that falls with the lag (the nearest circulant matrix) would lift the smallest ones.
-    """
-    folded = r + np.append(0.0, r[:0:-1])
-    return np.asarray(np.fft.fft(folded).real[1:])

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from figures.analyse.matrix.dependent.laws import SeriesLaws
 from figures.analyse.matrix.dependent.record import DependentRows
 from figures.analyse.matrix.dependent.row_order import NEAR_CORRELATION, RowOrder
 from figures.analyse.matrix.dependent.verdicts import MIN_STRETCHES
@@ -34,7 +35,8 @@ def row_order_text(found: RowOrder) -> str:
             f"{some})."
         )
     least = test.p_value <= 1 / 200
-    return f"{whose} resemble each other ({correlation}; {chance} {test.p_value:.2g}{' at most' * least}{some})."
+    how = "resemble" if test.values[0] > 0 else "depend on"
+    return f"{whose} {how} each other ({correlation}; {chance} {test.p_value:.2g}{' at most' * least}{some})."
 
 
 def dependent_text(found: DependentRows, plan: Plan, n: int, lam: float) -> list[str]:
@@ -74,9 +76,11 @@ def _doubts(found: DependentRows) -> list[str]:
     blocks = f"the error of blocks with a gap, {found.blocked_error}"
     ratio = found.fits_later
     if found.unlike_ratio is not None:
+        both = isinstance(found.order.laws, SeriesLaws) and found.order.laws.scales is not None
+        knows = "The correction knows of both." if both else "The correction knows of the dependence alone."
         lines.append(
             f"The rows differ in scale, too: leave-one-out is {found.unlike_ratio} times what GCV reports, which "
-            "dependence alone does not do. The correction knows of both."
+            f"dependence alone does not do. {knows}"
         )
     if not found.order.reached:
         lines.append(
@@ -95,9 +99,10 @@ def _doubts(found: DependentRows) -> list[str]:
             f"correlation in time is not the same in all columns: go by {blocks}."
         )
     if found.few:
+        by_blocks = "" if found.drift else f"; go by {blocks}"
         lines.append(
             "The table is too small to know how its rows depend on each other (too few rows times columns that vary by "
-            f"themselves): the correction is a guess; go by {blocks}."
+            f"themselves, or too few that are far apart): the correction is a guess{by_blocks}."
         )
     if found.drift:
         why = (

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter, lfiltic
 
-from figures.analyse.matrix.centered_rows import CenteredRows
+from figures.analyse.matrix.centered_rows import ROUNDING, CenteredRows
 from figures.analyse.matrix.dependent.laws import GroupLaws, RowLaws, SeriesLaws
 from figures.analyse.matrix.dependent.splits import LaterBlocks, WholeGroups
 from figures.analyse.matrix.held_out import RandomOrder, Splitting
@@ -90,7 +90,7 @@ def row_order(
     if X.n < MIN_ROWS:
         said = f"Whether rows depend on each other cannot be tested on fewer than {MIN_ROWS} rows"
         return RowOrder(said, 0, X.n, gap=always)
-    some = _runs(X)
+    some = varying(_runs(X))
     test = row_autocorrelation(some, min(SHOWN_LAGS, len(some) // 4), stream(seed, "order of the rows"))
     if test.p_value > LEVEL:
         return RowOrder(test, len(some), X.n, gap=always)
@@ -109,10 +109,16 @@ def fitted_series(rows: RowBlocks, d: int, seed: int) -> tuple[RowAutoregression
     n = rows.n
     count = int(min(n, max(MAX_TESTED_ROWS, MAX_FITTED_NUMBERS // d)))
     start = (n - count) // 2
-    some = rows.take(np.arange(start, start + count))
+    some = varying(rows.take(np.arange(start, start + count)))
     # The test was done; this level lets BIC alone choose the order.
     fitted = autoregressive_rows(some, stream(seed, "order of the rows"), level=0.99, permutations=19)
-    return fitted, SeriesLaws(autocovariances(fitted, min(2 * n, MAX_LAGS)))
+    return fitted, SeriesLaws(autocovariances(fitted, min(2 * n, MAX_LAGS)), fitted.coefficients)
+
+
+def varying(rows: Array) -> Array:
+    """Return the columns of some rows of a table that vary in them, as all do in the whole table."""
+    spread, size = np.ptp(rows, axis=0), abs(rows).max(axis=0)
+    return rows[:, spread > ROUNDING * size]
 
 
 def autocovariances(fitted: RowAutoregression, n: int) -> Array:
@@ -163,7 +169,9 @@ def _in_groups(X: CenteredRows, numbers: NDArray[np.int64], seed: int) -> RowOrd
     rank = stream(seed, "groups that are tested").permutation(int(numbers.max()) + 1)
     most = int(max(MAX_TESTED_ROWS, MAX_GROUPED_NUMBERS // X.d))
     chosen = np.sort(np.argsort(rank[numbers], kind="stable")[:most])
-    test = row_autocorrelation(X.rows.take(chosen), 1, stream(seed, "order of the rows"), groups=numbers[chosen])
+    test = row_autocorrelation(
+        varying(X.rows.take(chosen)), 1, stream(seed, "order of the rows"), groups=numbers[chosen]
+    )
     dependent = test.p_value <= LEVEL and test.values[0] > 0
     laws = GroupLaws(np.bincount(numbers), min(float(test.values[0]), 1 - 1e-6)) if dependent else None
     return RowOrder(test, len(chosen), X.n, laws, groups=numbers)

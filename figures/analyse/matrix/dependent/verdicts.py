@@ -14,6 +14,7 @@ from theory.core.arrays import Array
 LEVEL = 0.01  # of the comparison of held-out blocks with what is reported, on each side
 FAR_OFF = 1.3  # ratio of two errors below which a difference beyond the bars is not worth a warning
 MIN_STRETCHES = 10.0  # independent values of the mean, below which a drift and a slow change look alike
+MIN_MEANS = 3.0  # independent values of the mean, below which its variance, and what it adds, are not known
 MIN_NUMBERS = 200.0  # rows times effective columns, with which correlations are known to .07
 SHIFTED_CORRELATION = 0.999
 SHIFTED_SHARE = 0.5  # of the columns

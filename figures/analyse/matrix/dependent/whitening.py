@@ -33,7 +33,7 @@ def whitened_rows(X: CenteredRows, found: RowOrder, seed: int) -> tuple[Centered
         return X.changed(RowBlocks.of_array("X", white), note), replace(again, laws=None, groups=None, before=found)
     fitted = found.fitted
     if fitted is None or not fitted.order:
-        return X, found
+        return X.changed(X.rows, "rows were not whitened: no autoregression describes how they depend"), found
     rows = _filtered(X, fitted.coefficients, fitted.noise)
     before = "the one before it" if fitted.order == 1 else f"the {fitted.order} before it"
     note = (
