@@ -117,7 +117,6 @@ def of_records():
         call(models.Autocovariance.rescaled, values=[2.0, 0.4], n=3),
         call(models.GivenRows.rescaled, covariances=2 * np.eye(2)),
         call(models.GivenRows(np.eye(2)).resized, n=2),
-        call(models.IndependentRows().next_row, steps=1),
         call(models.IndependentRows().resized, n=4),
         call(models.PointScales.rescaled, values=[1.0, 2.0], weights=[0.75, 0.25]),
         call(models.GaussianCovariateModel.from_blocks, **moments, **ridge, loss="square"),

@@ -100,7 +100,7 @@ class FittedRows:
             return 1.0
         rows = self.joint
         if math.isfinite(rows.n):
-            return self.near(rows.next_row(steps), 1.0)
+            return self.near(rows._ahead(steps), 1.0)
         match rows:
             case AR1Rows():
                 return _numbers(1 - rows.correlation ** (2 * steps) * (1 - self._last_of_series(rows.correlation)))
@@ -108,7 +108,7 @@ class FittedRows:
                 raise ValueError(f"the next row of a long memory needs finitely many rows, got {rows!r}")
         n, before = 64, np.array(np.inf)
         while n <= MOST_ROWS:
-            found = np.asarray(self.near(rows.resized(n).next_row(steps), 1.0))
+            found = np.asarray(self.near(rows.resized(n)._ahead(steps), 1.0))
             if np.max(abs(found - before)) <= STEADY:
                 return _numbers(found)
             before, n = found, 2 * n
@@ -155,7 +155,8 @@ class FittedRows:
         share = np.atleast_1d(np.asarray(self.point.share, float))
         if (share >= law.present).any() and np.any(self.point.weight):
             raise ValueError(
-                f"row_dependence must have a rank above the degrees of freedom, {share.max():.6g} n, got {told!r}"
+                f"row_dependence must have a rank above the degrees of freedom, {share.max():.6g} n, got {told!r}: "
+                "raise lam"
             )
         if not np.any(self.point.weight):  # both errors vanish; their ratio has a limit
             return law.mean_inverse / self.law.mean_inverse
@@ -228,6 +229,7 @@ class FittedRows:
         if s <= 0:
             raise ValueError("rows to fit must not be zero")
         rows = GivenRows(matrix / s)
+        _ = rows.modes  # first: they bring the eigenvalues, which the law would else compute by themselves
         law = IndependentRows().law if rows.is_identity else rows.law
         alpha = share * self.n / covariance.d
         point = ridge_point(covariance, alpha, lam / s, law, self.exact_size)

@@ -5,7 +5,7 @@ import numpy as np
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.masked.ridge_point import ridge_point
-from theory.masked.solution import MaskedRidgeSolution
+from theory.masked.solution import MaskedRidgeSolution, solution_of
 from theory.models import MaskedRidge
 from theory.random_matrix import solve_effective_ridge
 
@@ -13,7 +13,7 @@ from theory.random_matrix import solve_effective_ridge
 def solve_masked_ridge(model: MaskedRidge, exact_size: bool) -> MaskedRidgeSolution:
     """Compute the errors of `MaskedRidge` by the equations of `theory.masked.solve`."""
     point = ridge_point(model.covariance, model.alpha, model.lam, model.row_law, exact_size)
-    return MaskedRidgeSolution.of(model, model.lam, point, exact_size)
+    return solution_of(model, model.lam, point, exact_size=exact_size)
 
 
 @checked

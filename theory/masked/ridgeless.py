@@ -12,7 +12,7 @@ from theory.core.results import Result
 from theory.masked.errors import conditional_variances
 from theory.masked.ridge_point import ridge_point
 from theory.masked.signs import require_non_negative
-from theory.masked.solution import MaskedRidgeSolution, masked_regression
+from theory.masked.solution import MaskedRidgeSolution, masked_regression, solution_of
 from theory.models import Covariance, LargeCovariance, MaskedRegression
 from theory.numerics.extremes import within_range
 
@@ -46,7 +46,7 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
     """
     problem = masked_regression(covariance, alpha)
     point = ridge_point(problem.covariance, problem.alpha, 0.0, problem.row_law, exact_size=False)
-    return MaskedRidgeSolution.of(problem, 0.0, point, exact_size=False)
+    return solution_of(problem, 0.0, point)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

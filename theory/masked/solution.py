@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,25 +52,6 @@ class MaskedRidgeSolution(SolverResult):
     gcv_error: Array = field(repr=False)
     _rows: FittedRows = field(repr=False)
 
-    @classmethod
-    def of(cls, model: MaskedRidge | MaskedRegression, lam: float, point: RidgePoint, exact_size: bool) -> Self:
-        """Join a model with the numbers of its effective ridge."""
-        return cls(
-            model.covariance,
-            model.alpha,
-            lam,
-            point.kappa,
-            point.df1,
-            point.df2,
-            point.test_error,
-            point.train * point.test_error,
-            point.gcv * point.test_error,
-            FittedRows(model.row_scales, model.row_dependence, model.n, point, exact_size),
-            residual=point.ridge.residual,
-            iterations=point.ridge.iterations,
-            converged=point.ridge.converged,
-        )
-
     def __post_init__(self) -> None:
         require_non_negative(self, "effective_ridge", "df1", "df2", "test_error", "train_error", "gcv_error")
 
@@ -80,7 +61,8 @@ class MaskedRidgeSolution(SolverResult):
 
         It is the test error itself for independent rows, whatever their scales. For rows with the covariance T it is
         E_k mean_i [T (1 + D T)^-2]_ii/([(1 + D T)^-1]_ii)^2. Where all rows are alike, as in time or in subjects of
-        equal size, the diagonals are constant and it equals `gcv_error`, which is too small (derived here).
+        equal size, the diagonals are constant and it equals `gcv_error`, which is too small (derived here). At finite n
+        it takes an eigendecomposition of T.
         """
         return np.asarray(self._rows.leave_one_out * self.test_error)
 
@@ -220,6 +202,27 @@ class MaskedRidgeSolution(SolverResult):
         if math.isfinite(self.covariance.d):
             return float(np.mean(errors))
         return float(self.covariance.spectrum.coordinate_mean(errors))
+
+
+def solution_of(
+    model: MaskedRidge | MaskedRegression, lam: float, point: RidgePoint, *, exact_size: bool = False
+) -> MaskedRidgeSolution:
+    """Join a model with the numbers of its effective ridge at the ridge lam."""
+    return MaskedRidgeSolution(
+        model.covariance,
+        model.alpha,
+        lam,
+        point.kappa,
+        point.df1,
+        point.df2,
+        point.test_error,
+        point.train * point.test_error,
+        point.gcv * point.test_error,
+        FittedRows(model.row_scales, model.row_dependence, model.n, point, exact_size),
+        residual=point.ridge.residual,
+        iterations=point.ridge.iterations,
+        converged=point.ridge.converged,
+    )
 
 
 def masked_regression(covariance: Covariance | MaskedRegression, alpha: float | None) -> MaskedRegression:

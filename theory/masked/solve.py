@@ -56,6 +56,12 @@ def solve(
     `leave_one_out_error` of the result. The derivation looks at one row: in Q = (X'X/n + lam)^-1 a row of scale tau
     weighs tau/(1 + tau delta), delta = tr Sigma Q/n, because it takes part in its own inverse.
 
+    Rows that depend on each other (`row_dependence`, their covariance T) have the X'X of independent rows whose scales
+    are the eigenvalues of T, and with it all of the above: the test error is that of a new independent row. What looks
+    at single rows is in the result: `leave_one_out_error`, which for rows in time or of equal subjects is as wrong as
+    generalized cross-validation, `near_error`, `next_row_error`, `fold_error`, `mean_factor`, `corrected_error`; their
+    derivation is in `MaskedRidgeSolution`.
+
     `exact_size` (MaskedRidge and spans) takes kappa and df2 from Sigma without the masked rows and columns, the
     unknowns that a regression really has: better by a relative O(1/d), which matters for small d near alpha = 1. For
     MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry for each coordinate, per dimension of the minor.
@@ -63,10 +69,15 @@ def solve(
     ValueError for another record, or `exact_size` where it changes nothing; ConvergenceError where the equations are
     not met.
 
-    >>> from theory.models import AR1
+    >>> from theory.models import AR1, AR1Rows
     >>> point = solve(MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01))
     >>> f"{point.mean_test_error:.6f} {point.effective_ridge:.6f} {point.converged}"
     '0.624813 0.019022 True'
+    >>> series = AR1Rows(float("inf"), 0.9)
+    >>> point = solve(MaskedRidge(AR1(float("inf"), 0.6), alpha=2.0, lam=0.3, row_dependence=series))
+    >>> new, left_out, following = point.test_error, point.leave_one_out_error, point.next_row_error()
+    >>> f"{new[0]:.4f} {left_out[0]:.4f} {following[0]:.4f}"
+    '0.7398 0.1470 0.2548'
     >>> spans = solve(SpanMask(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01, span=(100, 101)))
     >>> f"{spans.mean_test_error:.4f}"
     '0.7997'

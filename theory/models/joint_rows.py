@@ -36,10 +36,9 @@ class UnlikeDependentRows(RowDependence):
         matrix = roots[:, None] * self.dependence.matrix * roots
         return np.asarray(matrix / np.mean(np.diagonal(matrix)))
 
-    def next_row(self, steps: int = 1) -> Array:
-        """Compute the covariances (n,) of a row of scale 1, `steps` after the last one, with the rows."""
+    def _ahead(self, steps: int) -> Array:  # of a row of scale 1
         order = np.random.default_rng(SEED_OF_ORDER).permutation(self.n)
-        return np.asarray(np.sqrt(_means_of_shares(self.scales, self.n)[order]) * self.dependence.next_row(steps))
+        return np.asarray(np.sqrt(_means_of_shares(self.scales, self.n)[order]) * self.dependence._ahead(steps))
 
 
 def _means_of_shares(law: RowScales, n: int) -> Array:

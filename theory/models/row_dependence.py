@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +15,11 @@ from scipy.special import expit
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.ranges import Within
 from theory.models.covariance import frozen, set_checked
 from theory.models.matrices import semidefinite_matrix
 from theory.models.row_scales import EXACT, GAUSSIAN, PointScales, RowScales
 
-RowsPerUnknown = Annotated[float, Within(1.0)]
+MAX_SAMPLE_RATIO = 1e100  # short of infinity
 
 
 class RowDependence(ABC):
@@ -45,7 +44,8 @@ class RowDependence(ABC):
         raise ValueError(f"{type(self).__name__} has no limit n -> infinity: take a finite n")
 
     def _eigenvalues(self) -> Array:
-        return np.asarray(np.linalg.eigvalsh(self.matrix))
+        # Whoever has asked for the eigenvectors has them already.
+        return self.modes[0] if "modes" in self.__dict__ else np.asarray(np.linalg.eigvalsh(self.matrix))
 
     @property
     def size(self) -> int:
@@ -110,8 +110,11 @@ class RowDependence(ABC):
         >>> round(AR1Rows(math.inf, 0.6).effective_share(), 6)  # (1 - phi^2)/(1 + phi^2)
         0.470588
         """
-        if not alpha > 1:
-            raise ValueError(f"alpha must exceed 1, got {alpha!r}: with fewer rows least squares interpolates")
+        if not 1 < alpha <= MAX_SAMPLE_RATIO and alpha != math.inf:
+            allowed = (
+                f"exceed 1, with fewer rows least squares interpolates, and be at most {MAX_SAMPLE_RATIO:g} or inf"
+            )
+            raise ValueError(f"alpha must {allowed}, got {alpha!r}")
         law = self.law
         if math.isinf(alpha):
             return 1 / law.heterogeneity
@@ -136,18 +139,21 @@ class RowDependence(ABC):
         """
         return self.n * self.effective_share(alpha)
 
-    @checked
-    def next_row(self, steps: int = 1) -> Array:
-        """Compute the covariances (n,) of the row `steps` after the last one with the rows, in units of Sigma.
-
-        ValueError for a dependence that has no order in time; there `theory.masked` takes covariances that are given.
-        """
-        checks.count("steps", steps)
+    def _ahead(self, steps: int) -> Array:  # noqa: ARG002  # dependences in time use it
+        """Compute the covariances (n,) with the row `steps` after the last one."""
         raise ValueError(f"{type(self).__name__} has no next row: only dependences in time have one")
 
     def resized(self, n: int | float) -> Self:
         """Return the same dependence of n rows; ValueError for one that is known at its own size only."""
-        return self if n == self.n else dataclasses.replace(self, n=n)  # type: ignore[type-var]  # all are dataclasses
+        wanted = checks.dimension(n, infinite=True, name="n")
+        return self if wanted == self.n else dataclasses.replace(self, n=wanted)  # type: ignore[type-var]  # dataclasses
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters alone: a pickle carries no cached matrices."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
 
 @dataclass(frozen=True)
@@ -172,12 +178,6 @@ class IndependentRows(RowDependence):
     def law(self) -> RowScales:
         """All eigenvalues are 1."""
         return GAUSSIAN
-
-    @checked
-    def next_row(self, steps: int = 1) -> Array:
-        """Return no covariance, with no row: a next row is independent of all others."""
-        checks.count("steps", steps)
-        return np.zeros(1)
 
     def resized(self, n: int | float) -> Self:
         """Return the record itself, which serves every number of rows."""

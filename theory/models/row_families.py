@@ -1,6 +1,7 @@
 """Families of dependences between rows: in time, with short or long memory, and within subjects."""
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -28,9 +29,9 @@ SINH_STEP, SINH_END = 1 / 32, 5.0  # of the rule for a density with a power at f
 class _Stationary(RowDependence):
     """The base of dependences in time, T_ij = rho_|i-j|, which give rho at lags 0, 1, ... by `autocovariances`."""
 
-    def autocovariances(self, count: int) -> Array:
+    @abstractmethod
+    def autocovariances(self, count: Count) -> Array:
         """Compute rho at the lags 0 to count - 1, (count,)."""
-        raise NotImplementedError
 
     def _matrix(self) -> Array:
         return np.asarray(toeplitz(self.autocovariances(self.size)))
@@ -38,6 +39,9 @@ class _Stationary(RowDependence):
     @checked
     def next_row(self, steps: Count = 1) -> Array:
         """Compute the covariances (n,) of the row `steps` after the last one with the rows, in units of Sigma."""
+        return self._ahead(steps)
+
+    def _ahead(self, steps: int) -> Array:
         return self.autocovariances(self.size + steps)[steps:][::-1].copy()
 
 
@@ -57,6 +61,7 @@ class AR1Rows(CheckedRecord, _Stationary):
     n: Dimension
     correlation: Annotated[float, Within(-1.0, 1.0)]
 
+    @checked
     def autocovariances(self, count: Count) -> Array:
         """Compute correlation^h at the lags h = 0 to count - 1, (count,)."""
         return np.asarray(self.correlation ** np.arange(count))
@@ -90,6 +95,7 @@ class LongMemoryRows(CheckedRecord, _Stationary):
     n: Dimension
     memory: Annotated[float, Within(-0.5, 0.5)]
 
+    @checked
     def autocovariances(self, count: Count) -> Array:
         """Compute rho at the lags 0 to count - 1, (count,)."""
         k = np.arange(1, count)
@@ -129,7 +135,7 @@ class LongMemoryRows(CheckedRecord, _Stationary):
         return eigenvalue_law(values, weights, **self._exact)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SubjectRows(RowDependence):
     """Rows of subjects, several of each: two rows of one subject have the `correlation`, of two subjects none.
 
@@ -161,6 +167,10 @@ class SubjectRows(RowDependence):
         if math.isfinite(n) and n % total:
             raise ValueError(f"n must be a multiple of the sum {total} of group_sizes, got {n!r}")
         set_checked(self, group_sizes=sizes, correlation=correlation, n=n)
+
+    def __repr__(self) -> str:
+        shown = self.group_sizes if len(self.group_sizes) <= 6 else f"<{len(self.group_sizes)} sizes>"
+        return f"SubjectRows(group_sizes={shown}, correlation={self.correlation}, n={self.n})"
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -215,9 +225,10 @@ class SubjectRows(RowDependence):
 class Autocovariance(_Stationary):
     """Rows in time with given autocovariances `values` (p + 1,) at the lags 0 to p, and none beyond: T_ij = rho_|i-j|.
 
-    rho_0 is 1; `Autocovariance.rescaled` divides by it first. `n` is the number of rows, by default that of the values
-    (of which no more than n are used), and may be infinite. ValueError unless T is positive semi-definite, which not
-    every list of numbers makes it: the message names the frequency of which T would have a negative variance.
+    rho_0 is 1; `Autocovariance.rescaled` divides by it first. `n` is the number of rows, by default that of the values,
+    and may be infinite; values at lags of n and more are those with rows to come. ValueError unless T is positive
+    semi-definite, which not every list of numbers makes it: the message names the frequency of which T would have a
+    negative variance.
 
     >>> Autocovariance([1.0, 0.4], n=3).matrix
     array([[1. , 0.4, 0. ],
@@ -234,8 +245,7 @@ class Autocovariance(_Stationary):
             divides = "Autocovariance.rescaled divides by it"
             raise ValueError(f"values must begin with 1, the variance, got {values[0]:.12g}; {divides}")
         n = len(values) if self.n is None else checks.dimension(self.n, infinite=True, name="n")
-        used = values[: int(min(n, len(values)))] / values[0]
-        set_checked(self, values=frozen(used), n=n)
+        set_checked(self, values=frozen(values / values[0]), n=n)
         self._require_semidefinite()
 
     @classmethod
@@ -246,6 +256,7 @@ class Autocovariance(_Stationary):
             raise ValueError(f"values must begin with a positive variance, got {given[0]:.12g}")
         return cls(given / given[0], n)
 
+    @checked
     def autocovariances(self, count: Count) -> Array:
         """Return rho at the lags 0 to count - 1, (count,), zero beyond the given ones."""
         values = np.asarray(self.values)
@@ -257,7 +268,7 @@ class Autocovariance(_Stationary):
 
     def _require_semidefinite(self) -> None:
         count = max(256, 8 * len(np.asarray(self.values)))
-        density = self._density(count)
+        density = self._density(count)  # where no row is left out, that of all lags
         where = (int(density.argmin()) + 0.5) / (2 * count)
         least = float(density.min())
         if least >= -ROUNDING * density.max():
