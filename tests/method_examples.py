@@ -188,6 +188,9 @@ def of_random_matrices():
     moments = theory.random_matrix.ridge_moments(models.AR1(4, 0.5).spectrum, np.array([0.5]))
     fit = simulate.masked.fit(X, 0.1)
     path = simulate.masked.fit_path(X, [0.1, 1.0])
+    table = np.random.default_rng(4).standard_normal((20, 3))
+    found = simulate.masked.autoregressive_rows(table)
+    groups = simulate.masked.row_autocorrelation(table, 1, np.random.default_rng(0), np.arange(20) // 2)
     rows = blocks()
     series = models.AR1Rows(12, 0.5)
     point = theory.masked.solve(models.MaskedRidge(models.AR1(4, 0.5), 3.0, 0.1, row_dependence=series))
@@ -213,6 +216,11 @@ def of_random_matrices():
         call(path.test_error, i=1, target=X),
         call(path.mean_test_errors, target=X),
         call(path.best, by="loo"),
+        call(path.corrected_error, row_dependence=models.AR1Rows(12, 0.5), centered=True),
+        call(fit.corrected_error, row_dependence=models.AR1Rows(12, 0.5), centered=False),
+        call(found.dependence, n=5),
+        call(groups.dependence, level=0.9),
+        call(simulate.masked.window_errors(table[np.arange(30) % 20], 20, [0.1]).medians),
         call(simulate.masked.RowBlocks.of_array, name="X", X=X, known=None),
         call(read(rows.numbered), start=2),
         call(rows.moments_of_parts, part=np.arange(12) % 2, count=2),

@@ -10,6 +10,7 @@ from simulate.masked.blocked import BlockedError, blocked_error
 from simulate.masked.contrasts import contrasts
 from simulate.masked.diagnosis import RowDiagnosis, diagnose_rows
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.held_out import WindowErrors, window_errors
 from simulate.masked.heterogeneity import RowHeterogeneity, row_heterogeneity
 from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
 from simulate.masked.path import MaskedPath, fit_path
@@ -39,6 +40,7 @@ __all__ = [
     "RowBlocks",
     "RowDiagnosis",
     "RowHeterogeneity",
+    "WindowErrors",
     "autoregressive_rows",
     "blocked_error",
     "contrasts",
@@ -67,4 +69,5 @@ __all__ = [
     "top_outlier",
     "top_overlap",
     "whitened",
+    "window_errors",
 ]

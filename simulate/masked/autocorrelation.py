@@ -128,8 +128,10 @@ def permutation_test(
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     unit = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
     if groups is not None:
-        observed = _group_cosine(unit, groups)
-        by_chance = [_group_cosine(unit, rng.permutation(groups)) for _ in range(permutations)]
+        order = np.argsort(groups, kind="stable")
+        starts = _starts(groups[order])
+        observed = _group_cosine(unit[order], starts)
+        by_chance = [_group_cosine(unit[rng.permutation(n)], starts) for _ in range(permutations)]
     else:
         cosines = unit @ unit.T if n <= MAX_GRAM_ROWS else None
         observed = _neighbor_statistic(unit, cosines, np.arange(n))
@@ -151,16 +153,15 @@ def _neighbor_statistic(unit: Array, cosines: Array | None, order: NDArray[np.in
     return total
 
 
-def _group_cosine(unit: Array, groups: NDArray[np.integer]) -> float:
-    """Return the sum over groups of |sum of unit vectors|^2, which rises with the mean cosine within groups."""
-    sums = _group_sums(unit, groups)
+def _group_cosine(unit: Array, starts: NDArray[np.integer]) -> float:
+    """Return the sum over groups of |sum of their rows|^2, which for unit vectors rises with the mean cosine within."""
+    sums = np.add.reduceat(unit, starts, axis=0)
     return float(np.vdot(sums, sums))
 
 
-def _group_sums(rows: Array, groups: NDArray[np.integer]) -> Array:
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    return np.asarray(np.add.reduceat(rows[order], starts, axis=0))
+def _starts(sorted_groups: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the first row of each group, of rows that are sorted by their groups."""
+    return np.flatnonzero(np.diff(sorted_groups, prepend=-1))
 
 
 def group_numbers(name: str, groups: Any, n: int) -> NDArray[np.integer]:
@@ -188,8 +189,8 @@ def _within_groups(
     """
     n, sizes = len(rows), np.bincount(groups)
     pairs = sizes * (sizes - 1)
-    sums, power = _group_sums(rows, groups), float(np.vdot(rows, rows))
-    ratio = (float(np.vdot(sums, sums)) - power) / pairs.sum() / (power / n)
+    order, power = np.argsort(groups, kind="stable"), float(np.vdot(rows, rows))
+    ratio = (_group_cosine(rows[order], _starts(groups[order])) - power) / pairs.sum() / (power / n)
     others, spread = float(pairs @ (sizes - 1)) / pairs.sum(), float(pairs.sum()) / n
     value = (ratio * (n - 1) + 1) / (n - 2 * others + spread * (1 + ratio))
     return RowAutocorrelation(

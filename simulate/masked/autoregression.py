@@ -67,11 +67,11 @@ def autoregressive_rows(
     """Fit an autoregression to the rows of X (n, d) in their order, if the exact test says that they are dependent.
 
     The correlations of the rows are those of `row_autocorrelation`, without the shift by the columns' means. They
-    determine the coefficients by the equations of Yule and Walker. The order is that of the least BIC for n d_eff
-    numbers, d_eff the effective number of columns, up to `max_order` (10, or a fifth of few rows, where left out). BIC
-    alone would find an order above zero in a fifth of the tables of few independent rows; therefore the order is 0
-    unless the permutation test rejects independence at `level`. `rng` draws the permutations; without it they are
-    always the same ones.
+    determine the coefficients by the equations of Yule and Walker, at lag h times 1 - h/n: this keeps rows that drift
+    from having a longer memory than n, and makes it too short where it is long. The order is that of the least BIC for
+    n d_eff numbers, d_eff the effective number of columns, up to `max_order` (10, or a fifth of few rows, where left
+    out). It is 0 unless the permutation test rejects independence at `level`: BIC alone finds an order above zero in
+    3 % of the tables of few independent rows. `rng` draws the permutations; without it they are always the same ones.
 
     ValueError as in `row_autocorrelation`, for a max_order that is not below n, and for so few permutations that no
     p-value can reach the level.
@@ -103,7 +103,7 @@ def autoregressive_rows(
     return RowAutoregression(
         order=process.order,
         coefficients=process.coefficients,
-        autocovariance=found.correlations[: process.order + 1],
+        autocovariance=found.covariances[: process.order + 1],
         noise=process.noise,
         p_value=p_value,
         effective_columns=columns,

@@ -13,28 +13,27 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 from scipy.linalg import toeplitz
-from scipy.optimize import brentq
 
-from simulate.masked.row_dependence import at_rows
+from simulate.masked.row_dependence import Stationary, at_rows
 from theory.core.arrays import Array
-from theory.models import AR1Rows, Autocovariance, IndependentRows, LongMemoryRows, RowDependence, SubjectRows
+from theory.models import IndependentRows, RowDependence, SubjectRows
 
 STEP = 0.2  # of log D between two nodes; splines of degree 7 are then exact to 1e-9
 DEGREE, MARGIN = 7, 4  # of the splines; nodes beyond the ends, where a spline is less exact
 ACCURACY = 1e-8  # of the correction, at which the step need not be halved
 HALVINGS = 5  # of the step
+SMALL_OFFSET, TERMS = 0.05, 5  # of logits from their mean, within which so many derivatives are exact to 1e-10
 COMPARED = 4  # every fourth of the intervals between nodes is where the interpolant is compared with exact values
 # Shares of the degrees of freedom are told from 0 and from their largest value up to this distance.
 RESOLVED = 1e-9
 FORGOTTEN = 1e-9  # a correlation at which rows are as good as independent
-FEWEST_ROWS = 64  # beyond the memory, so many that the ends do not feel each other
+FEWEST_ROWS = 32  # beyond the memory, so many that the ends do not feel each other
 
 NO_ERROR = 1e-20  # of the largest error; so small ones are those of columns of zeros
 
 Named = tuple[str, float]
-Stationary = AR1Rows | LongMemoryRows | Autocovariance
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,29 +68,30 @@ class RowModes:
             return 0
         return int(float(self.weights[self.eigenvalues == 0].sum()) < self.n**2 * np.finfo(float).eps)
 
-    def at(self, log_delta: float) -> tuple[float, float]:
-        """Return the logit of df/n in units of its largest value, and the logarithm of the correction, at one D."""
+    def at(self, log_deltas: Array) -> tuple[Array, Array]:
+        """Return the logits of df/n in units of its largest value, and the logarithms of the correction, at each D."""
         kept, n = self.eigenvalues > 0, self.n
-        present, counts = self.eigenvalues[kept], self.counts[kept]
-        left = 1 / (1 + present * math.exp(log_delta))
-        explained = 1 / (1 + math.exp(-log_delta) / present)  # tD/(1 + tD), to all digits where it is small
-        total, rest, slope, mean = float(counts @ explained), float(counts @ left), counts @ (explained * left), 0.0
+        present, counts, deltas = self.eigenvalues[kept], self.counts[kept], np.exp(log_deltas)
+        left = 1 / (1 + np.multiply.outer(deltas, present))
+        explained = np.multiply.outer(deltas, present) * left  # tD/(1 + tD), to all digits where it is small
+        total, rest, slope = explained @ counts, left @ counts, (explained * left) @ counts
         free = rest + float(self.counts[~kept].sum())  # n - df, to all digits where it is small
+        mean = np.zeros(len(deltas))
         if self.weights is not None:
             absent = float(self.weights[~kept].sum())
-            weights = self.weights[kept] * left
-            q = (float(weights.sum()) + absent) / n
-            weights /= n * q
-            one, two = float(weights @ explained), float(weights @ explained**2)
-            mean = one / (n * q * math.exp(log_delta))
+            weights = left * self.weights[kept]
+            q = (weights.sum(axis=1) + absent) / n
+            weights /= n * q[:, None]
+            one, two = (np.sum(weights * power, axis=1) for power in (explained, explained**2))
+            mean = one / (n * q * deltas)
             total, free, slope = total - one, free + one, slope - (one + one**2 - 2 * two)
-            rest -= float(weights @ left) + absent / (n * q) if self._lost else -one
-        return math.log(total / rest), log_delta - math.log(slope / n) + math.log((free / n) ** 2 * (1 + mean))
+            rest -= np.sum(weights * left, axis=1) + absent / (n * q) if self._lost else -one
+        return np.log(total / rest), log_deltas - np.log(slope / n) + np.log((free / n) ** 2 * (1 + mean))
 
 
 def row_modes(law: RowDependence, centered: bool) -> RowModes:
     """Return what the correction needs of the dependence of a finite number of rows, about their mean if `centered`."""
-    if isinstance(law, AR1Rows | LongMemoryRows | Autocovariance):
+    if isinstance(law, Stationary):
         return _in_time(law, centered)
     if isinstance(law, SubjectRows):
         sizes, count = np.array(law.sizes), law.size
@@ -162,11 +162,11 @@ def corrected_errors(
     """Correct the GCV errors (..., d) of fits of n rows; `ridges` is their name, for messages, and the smallest one."""
     ridge, smallest = ridges
     law = at_rows(dependence, n)
-    if law.is_identity and not centered:
-        return gcv.copy()
     if isinstance(law, IndependentRows):
         law = SubjectRows([1], 0.0, n=n)  # has a size, and known modes
     modes = row_modes(law, centered)
+    if not centered and np.all(modes.eigenvalues == 1):
+        return gcv.copy()
     if smallest == 0 and modes.share < 1 and gcv.shape[-1] > modes.share * n:
         raise ValueError(f"{ridge} must be positive: without a ridge the rows are interpolated and tell no error")
     told = gcv > NO_ERROR * gcv.max(axis=-1, keepdims=True)
@@ -196,29 +196,42 @@ def correction(modes: RowModes, shares: Array, ridge: str) -> Array:
             "have, they are interpolated and tell no error"
         )
     logits = np.log(bounded / (most - bounded))
-    low, high = (_log_delta(modes, float(end)) for end in (logits.min(), logits.max()))
+    low, high = _range_of_deltas(modes, float(logits.min()), float(logits.max()))
     for halving in range(HALVINGS + 1):
         step = STEP / 2**halving
-        count = int((high - low) / step) + 2 * MARGIN + 2
-        nodes = low - MARGIN * step + step * np.arange(count)
-        known = np.array([modes.at(node) for node in nodes])
-        spline = make_interp_spline(known[:, 0], known[:, 1], DEGREE)
-        between = np.array([modes.at(node + step / 2) for node in nodes[MARGIN:-MARGIN:COMPARED]])
-        if np.max(abs(spline(between[:, 0]) - between[:, 1])) <= ACCURACY:
-            return np.asarray(np.exp(spline(logits)))
+        nodes = low - MARGIN * step + step * np.arange(int((high - low) / step) + 2 * MARGIN + 2)
+        spline = make_interp_spline(*modes.at(nodes), DEGREE)
+        places, exact = modes.at(nodes[MARGIN:-MARGIN:COMPARED] + step / 2)
+        if np.max(abs(spline(places) - exact)) <= ACCURACY:
+            return np.exp(_interpolated(spline, logits))
     raise FloatingPointError(
         f"the correction is not smooth enough to be interpolated: off by more than {ACCURACY:g} with steps of {step:g}"
     )
 
 
-def _log_delta(modes: RowModes, logit: float) -> float:
-    """Find log D, to a fraction of a step, at which the share of the degrees of freedom has this logit.
+def _interpolated(spline: BSpline, logits: Array) -> Array:
+    """Evaluate the spline; coordinates that differ little at each ridge share the derivatives at their mean."""
+    center = logits.mean(axis=-1, keepdims=True)
+    offsets = logits - center
+    if abs(offsets).max() > SMALL_OFFSET:
+        return np.asarray(spline(logits))
+    value = np.zeros_like(logits)
+    for order in range(TERMS, -1, -1):
+        value *= offsets
+        value += spline(center, order) / math.factorial(order)
+    return value
 
-    The share rises with D. It lies between those that all eigenvalues would have if they were the smallest or the
-    largest one, and about the mean of the rows it differs by 1/n at most.
+
+def _range_of_deltas(modes: RowModes, lowest: float, highest: float) -> tuple[float, float]:
+    """Find log D, to a unit, between which the share of the degrees of freedom has these logits; it rises with D.
+
+    The share lies between those that all eigenvalues would have if they were the smallest or the largest one.
     """
     present = modes.eigenvalues[modes.eigenvalues > 0]
-    low, high = logit - math.log(present.max()) - 1.0, logit - math.log(present.min()) + 1.0
-    while modes.at(high)[0] < logit:  # J T J has a smaller eigenvalue than a singular T, somewhere above zero
-        high += 5.0
-    return float(brentq(lambda x: modes.at(x)[0] - logit, low, high, xtol=0.05))
+    start, stop = lowest - math.log(present.max()) - 1.0, highest - math.log(present.min()) + 1.0
+    while modes.at(np.array([stop]))[0] < highest:  # J T J has a smaller eigenvalue than a singular T, above zero
+        stop += 5.0
+    grid = np.arange(start, stop + 1.0)
+    logits = modes.at(grid)[0]
+    first, last = int(np.searchsorted(logits, lowest)), int(np.searchsorted(logits, highest))
+    return float(grid[max(first - 1, 0)]), float(grid[min(last, len(grid) - 1)])

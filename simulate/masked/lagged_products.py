@@ -61,7 +61,7 @@ def centered_rows(name: str, X: Any) -> Array:
 def pooled_products(rows: Array, lags: int) -> Array:
     """Return sum_i x_i.x_(i+h) over sum_i |x_i|^2 for the lags h = 0 to `lags`, (lags + 1,)."""
     products = [np.vdot(rows[: len(rows) - h], rows[h:]) for h in range(lags + 1)]
-    return np.array(products) / products[0]
+    return np.asarray(np.array(products) / products[0])
 
 
 def effective_columns(rows: Array) -> float:
@@ -104,11 +104,24 @@ def mean_covariances(autocovariance: Array) -> Array:
     return np.asarray((sums + sums[::-1] - autocovariance[0]) / len(sums))
 
 
+def without_shift(pooled: Array, with_mean: Array) -> Array:
+    """Return the correlations (H,) of rows from their pooled products (H,) about the mean, at the lags 0, 1, ...
+
+    `with_mean` (n,) are the covariances u_i of each row with the mean, whose average v is the variance of the mean.
+    The mean of the sum of x_i.x_(i+h) about the mean is (n - h)(rho_h + v) - (sum over the pairs of u_i + u_(i+h)), in
+    units of tr Sigma, and that of |x_i|^2 is n (1 - v).
+    """
+    n, lags, variance = len(with_mean), np.arange(len(pooled)), float(with_mean.mean())
+    ends = np.append(0.0, np.cumsum(with_mean))[lags]  # sums over as many rows at either end as the lag
+    return np.asarray((n * pooled * (1 - variance) + 2 * (n * variance - ends)) / (n - lags) - variance)
+
+
 @dataclass(frozen=True, eq=False)
 class WithoutMean:
-    """Autocorrelations (lags + 1,) without the shift by the mean, its variance, the process, and the evidence."""
+    """What is left of the pooled products without the shift by the mean, and the evidence."""
 
-    correlations: Array
+    correlations: Array  # (lags + 1,)
+    covariances: Array  # of the process at the same lags: correlations times 1 - h/n
     mean_variance: float
     process: Autoregression
     residual: float  # last change of the variance of the mean
@@ -118,23 +131,23 @@ class WithoutMean:
 def without_mean(pooled: Array, n: int, numbers: float, max_order: int) -> WithoutMean:
     """Undo what the subtraction of the mean did to the pooled products of the lags 0, 1, ...
 
-    With u_i the covariance of row i with the mean, and v that of the mean with itself, the mean of the sum of
-    x_i.x_(i+h) about the mean is (n - h)(rho_h + v) - (sum over the pairs of u_i + u_(i+h)), in units of tr Sigma, and
-    that of |x_i|^2 is n (1 - v). The autoregression that the correlations determine tells u and v; both are iterated
-    from u = 0, until v is known.
+    The autoregression that the correlations determine tells the covariances of the rows with the mean, and these the
+    correlations; both are iterated from none, until the variance of the mean is known. The equations for the process
+    take products that are divided by n instead of n - h. That makes the correlation length of the process at most
+    comparable with n, also where rows drift and are no stationary process, at the price of too short a one where it is
+    long.
     """
-    lags = np.arange(len(pooled))
-    variance, least, most, shift = 0.0, 0, max_order, np.zeros(len(pooled))
+    fade = 1 - np.arange(len(pooled)) / n
+    least, most, with_mean = 0, max_order, np.zeros(n)
     for step in range(1, MAX_STEPS + 1):
-        found = pooled * (1 - variance) * n / (n - lags) + shift
+        found = without_shift(pooled, with_mean)
         correlations = np.append(1.0, np.clip(found[1:], -LARGEST_CORRELATION, LARGEST_CORRELATION))
-        process = chosen_autoregression(correlations, numbers, most, least)
+        process = chosen_autoregression(fade * correlations, numbers, most, least)
         if step == FREE_STEPS:
             least = most = process.order
-        with_mean = mean_covariances(process.autocovariance(correlations, n))
-        before, variance = variance, min(float(with_mean.mean()), LARGEST_MEAN_VARIANCE)
-        ends = np.append(0.0, np.cumsum(with_mean))[lags]  # sums over as many rows at either end as the lag
-        shift = 2 * (n * variance - ends) / (n - lags) - variance
-        if abs(variance - before) < STEP:
+        before, with_mean = with_mean.mean(), mean_covariances(process.autocovariance(fade * correlations, n))
+        with_mean *= min(LARGEST_MEAN_VARIANCE / max(with_mean.mean(), LARGEST_MEAN_VARIANCE), 1.0)
+        if abs(with_mean.mean() - before) < STEP:
             break
-    return WithoutMean(correlations, variance, process, abs(variance - before), step)
+    change = float(abs(with_mean.mean() - before))
+    return WithoutMean(correlations, fade * correlations, float(with_mean.mean()), process, change, step)

@@ -11,7 +11,7 @@ from simulate.masked.fit import fit
 from simulate.masked.sampler import Inputs, by_eigenvectors, has_own_map, sample, times_root
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.models import Diagonal, EqualScales, Isotropic, Spiked, SpikedData, SpikeMethod, TwoLevel
+from theory.models import Diagonal, EqualScales, IndependentRows, Isotropic, Spiked, SpikedData, SpikeMethod, TwoLevel
 
 
 @checked
@@ -102,8 +102,9 @@ def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Arr
         u /= np.linalg.norm(u)
     independent = isinstance(noise, Isotropic | Diagonal | TwoLevel)
     many = n > 2 * d if independent else n >= 2 * d and not has_own_map(noise)
-    if inputs == "gaussian" and isinstance(data.row_scales, EqualScales) and many:
+    alike = isinstance(data.row_scales, EqualScales) and isinstance(data.row_dependence, IndependentRows)
+    if inputs == "gaussian" and alike and many:
         white = second_moment_rows(n, d + 1, rng)
         colored = times_root if independent else by_eigenvectors
         return u, colored(noise, white[:, :d].copy()) + np.sqrt(data.strength) * white[:, d:] * u
-    return u, sample(Spiked(noise, u, data.strength), n, rng, inputs, data.row_scales)
+    return u, sample(Spiked(noise, u, data.strength), n, rng, inputs, data.row_scales, data.row_dependence)

@@ -10,12 +10,12 @@ from scipy.linalg import cho_factor, cho_solve
 from simulate.masked.blocked import blocked_error
 from simulate.masked.draw import draw
 from simulate.masked.fit import MaskedFit, fit
-from simulate.masked.row_dependence import at_rows
+from simulate.masked.row_dependence import Stationary, at_rows
 from simulate.masked.sampler import Inputs
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Count, NonNegativeCount, Several
-from theory.models import Covariance, MaskedRegression, MaskedRidge
+from theory.models import Covariance, IndependentRows, MaskedRegression, MaskedRidge
 
 
 @checked
@@ -54,9 +54,11 @@ def mean_next_row_error(
         raise ValueError(f"model must have rows of equal scale before a next row, got {model.row_scales!r}")
     covariance, X, fitted = _fitted(model, d, rng, inputs)
     dependence = at_rows(model.row_dependence, len(X))
-    near = dependence.next_row(steps)
-    if not near.any():
+    if isinstance(dependence, IndependentRows):
         return fitted.mean_test_error(covariance)
+    if not isinstance(dependence, Stationary):
+        raise ValueError(f"model must have rows in time for one that comes next, got {dependence!r}")
+    near = dependence.next_row(steps)
     weights = cho_solve(cho_factor(dependence.matrix), near)
     expected = (weights @ X)[None, :]
     left = 1 - float(near @ weights)

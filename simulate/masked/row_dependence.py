@@ -14,6 +14,7 @@ from theory.core.arrays import Array
 from theory.models import AR1Rows, Autocovariance, IndependentRows, LongMemoryRows, RowDependence, SubjectRows
 
 Draw = Callable[[int], Array]  # draws so many independent rows
+Stationary = AR1Rows | LongMemoryRows | Autocovariance  # the dependences in time
 SINGULAR = 1e-10  # share of its variance that a row must keep, given the rows before, for T to be inverted
 ROUNDING = 1e-12  # of the largest eigenvalue of a circulant matrix, by which others may lie below zero
 

@@ -45,6 +45,8 @@ DEPENDENT = MaskedRidge(SIGMA, 1.5, 0.1, row_dependence=AR1Rows(12, 0.5))
 MASKS, SPAN = RandomMasks(SIGMA, 1.5, 0.1, 0.2, 2), SpanMask(SIGMA, 1.5, 0.1, (2, 3))
 SPIKE = SpikedData(TwoLevel(10), strength=4.0, alpha=2.0, lam=0.1)
 X = np.random.default_rng(0).standard_normal((10, 4))
+MORE = np.random.default_rng(2).standard_normal((30, 4))
+SUBJECTS = np.arange(30) // 3
 HIDDEN = np.random.default_rng(1).random((2, 10, 4)) < 0.3
 DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
 PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
@@ -121,10 +123,18 @@ THEORY = {
     "symmetric_outlier": Example(random_matrix.symmetric_outlier, {"data": SPIKE}),
 }
 SIMULATE = {
+    "autoregressive_rows": Example(
+        measured.autoregressive_rows,
+        {"X": MORE, "rng": stream(0), "max_order": 3, "level": 0.1, "permutations": 19},
+    ),
+    "blocked_error": Example(measured.blocked_error, {"X": X, "lam": 0.1, "folds": 3, "gap": 1, "centered": True}),
     "contrasts": Example(measured.contrasts, {"X": X}),
     "coordinate_test_errors": Example(measured.coordinate_test_errors, {"model": RIDGE} | DRAW),
     "correlation_eigenvalues": Example(measured.correlation_eigenvalues, {"model": RIDGE} | DRAW),
     "covariance_eigenvalues": Example(measured.covariance_eigenvalues, {"model": RIDGE} | DRAW),
+    "diagnose_rows": Example(
+        measured.diagnose_rows, {"X": MORE, "lam": 0.1, "rng": stream(0), "groups": SUBJECTS, "level": 0.01}
+    ),
     "effective_ridge": Example(measured.effective_ridge, {"model": RIDGE} | DRAW),
     "eigenvalues_of_predictor": Example(
         spectra.eigenvalues_of_predictor,
@@ -134,18 +144,36 @@ SIMULATE = {
     "fit_path": Example(measured.fit_path, {"X": X, "lams": [0.1, 0.2]}),
     "fit_test_error": Example(measured.fit(X, 0.1).test_error, {"target": X}),
     "path_test_error": Example(measured.fit_path(X, [0.1]).test_error, {"i": 0, "target": X}),
+    "fit_corrected_error": Example(
+        measured.fit(X, 0.1).corrected_error, {"row_dependence": AR1Rows(10, 0.5), "centered": False}
+    ),
+    "path_corrected_error": Example(
+        measured.fit_path(X, [0.1, 1.0]).corrected_error, {"row_dependence": AR1Rows(math.inf, 0.5), "centered": True}
+    ),
+    "path_best_corrected": Example(
+        measured.fit_path(X, [0.1, 1.0]).best, {"by": "corrected", "row_dependence": AR1Rows(10, 0.5), "centered": True}
+    ),
     "path_best": Example(measured.fit_path(X, [0.1, 1.0]).best, {"by": "loo"}),
     "path_loo_residuals": Example(measured.fit_path(X, [0.1, 1.0]).loo_residuals, {"i": 1}),
+    "row_autocorrelation": Example(
+        measured.row_autocorrelation,
+        {"X": MORE, "lags": 3, "rng": stream(0), "groups": SUBJECTS, "permutations": 19},
+    ),
     "row_blocks": Example(measured.row_blocks, {"X": X}),
     "row_heterogeneity": Example(measured.row_heterogeneity, {"X": X, "lam": 0.1, "rng": stream(0), "rotations": 19}),
     "mean_gcv_error": Example(measured.mean_gcv_error, {"model": UNLIKE} | DRAW),
     "mean_loo_error": Example(measured.mean_loo_error, {"model": UNLIKE} | DRAW),
+    "mean_corrected_error": Example(measured.mean_corrected_error, {"model": DEPENDENT, "centered": True} | DRAW),
+    "mean_fold_error": Example(measured.mean_fold_error, {"model": DEPENDENT, "folds": 3, "gap": 1} | DRAW),
+    "mean_next_row_error": Example(measured.mean_next_row_error, {"model": DEPENDENT, "steps": 2} | DRAW),
     "mean_test_error": Example(measured.mean_test_error, {"model": RIDGE} | DRAW),
     "mean_test_error_masks": Example(measured.mean_test_error, {"model": MASKS} | DRAW),
     "mean_train_error": Example(measured.mean_train_error, {"model": SPAN} | DRAW),
     "predictor_eigenvalues": Example(measured.predictor_eigenvalues, {"model": RIDGE} | DRAW),
     "sample": Example(
-        measured.sample, {"covariance": SIGMA, "n": 5, "rng": stream(0), "inputs": "uniform", "row_scales": TWO}
+        measured.sample,
+        {"covariance": SIGMA, "n": 5, "rng": stream(0), "inputs": "uniform", "row_scales": TWO}
+        | {"row_dependence": AR1Rows(5, 0.5)},
     ),
     "symmetric_outlier": Example(measured.symmetric_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
     "teacher_student_error": Example(measured.teacher_student_error, {"model": TeacherStudent(SIGMA, 1.5, 0.1)} | DRAW),
@@ -153,6 +181,8 @@ SIMULATE = {
     "top_eigenvectors": Example(outliers.top_eigenvectors, {"X": X, "method": "ssr", "lam": 0.1}),
     "top_outlier": Example(measured.top_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
     "top_overlap": Example(measured.top_overlap, {"data": SPIKE} | DRAW | {"d": 10}),
+    "window_errors": Example(measured.window_errors, {"X": MORE, "n": 20, "lams": [0.1], "windows": 2}),
+    "whitened": Example(measured.whitened, {"X": X, "row_dependence": AR1Rows(10, 0.5)}),
     "coordinate_errors": Example(masks.coordinate_errors, {"model": MASKS} | DRAW),
     "fit_expected_masks": Example(masks.fit_expected_masks, {"X": X, "lam": 0.1, "mask_rate": 0.2}),
     "fit_masks": Example(masks.fit_masks, {"X": X, "masks": HIDDEN, "lam": 0.1, "mask_rate": 0.3}),
