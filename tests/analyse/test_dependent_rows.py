@@ -18,7 +18,8 @@ from figures.analyse.matrix.dependent.whitening import whitened_rows
 from figures.analyse.matrix.plan import make_plan
 from simulate.core import Estimate, stream
 from simulate.masked import autoregressive_rows, fit, row_blocks, sample
-from theory.models import AR1, AR1Rows, Empirical, IndependentRows, PointScales, SubjectRows
+from theory import masked
+from theory.models import AR1, AR1Rows, Empirical, GivenRows, IndependentRows, MaskedRidge, PointScales, SubjectRows
 
 D, PHI, LAM = 20, 0.8, 0.1
 COVARIANCE = AR1(D, 0.6)
@@ -137,6 +138,19 @@ def test_the_theory_that_takes_the_covariance_as_exact_agrees_where_it_is():
     measured = Estimate.of([error_far_away(data(100 + r, n=150), LAM) for r in range(60)])
     assert abs(found - measured.mean) < 5 * measured.stderr
     assert 5 * measured.stderr < 0.05 * found
+
+
+def test_and_it_is_what_the_solver_says_of_the_contrasts_with_their_dependence():
+    """The contrasts of 90 rows are 89 rows with the covariance H'TH between them, H orthogonal to the mean."""
+    n, T = 90, AR1Rows(90, PHI).matrix
+    H = np.linalg.svd(np.eye(n) - 1 / n)[0][:, :-1]
+    dependence = GivenRows.rescaled(H.T @ T @ H)
+    law = series().contrasts(n)
+    lam = float(ridge_of_contrasts(LAM, n)) / law.size
+    model = MaskedRidge(COVARIANCE, (n - 1) / D, lam, row_dependence=dependence)
+    covariance = Empirical(COVARIANCE.matrix * series().contrasts(150).size)
+    found = empirical_dependent_errors(covariance, series(), 150, n, np.array([LAM]))[0]
+    assert found == pytest.approx(masked.solve(model).mean_test_error * (1 + T.sum() / n**2), rel=1e-4)
 
 
 def test_the_autoregression_is_continued_as_its_record_does():
