@@ -303,8 +303,10 @@ def test_rows_of_groups_are_compared_and_held_out_with_their_group():
     white = analyse_matrix(X[order], order="test", groups=names, whiten_rows=True, **OPTIONS)
     assert white.dependent_rows is None
     assert white.row_order.before.laws is not None
-    shuffled = stream(1, "order").permutation(names)
-    alone = analyse_matrix(X[order], order="test", groups=shuffled, **OPTIONS)
+    shuffled = [stream(r, "order").permutation(names) for r in range(12)]  # half of them correlate above zero by chance
+    assert all(row_order(admitted(X[order]), "test", labels, None, 0).laws is None for labels in shuffled)
+    alone = analyse_matrix(X[order], order="test", groups=shuffled[0], repeats=2, lams=[LAM])
+    assert alone.plan.sizes[-1] == 160 - 32 - 3  # a group that would be divided is left out
     assert "Rows of one group do not resemble each other" in plain(report(alone, "title"))
 
 
@@ -317,6 +319,7 @@ def test_whitened_rows_are_independent_and_predict_better(analysis):
     assert "After whitening they do not, as far as one can tell" in plain(report(white, "title"))
     order = white.row_order.before.fitted.order
     assert white.n == 160 - order
+    assert white.mean_variance == pytest.approx(1, rel=0.2)  # as the rows have
     rows, _ = whitened_rows(admitted(X), row_order(admitted(X), "test", None, None, 0), 0)
     assert error_far_away_of(rows.rows.all_rows(), white.best.chosen) < error_far_away(X, analysis.best.chosen)
 
