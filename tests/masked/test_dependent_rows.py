@@ -296,7 +296,7 @@ def test_the_mean_costs_more_than_one_in_n():
 @pytest.mark.parametrize("rows", ROWS, ids=repr)
 @pytest.mark.parametrize("told", [AR1Rows(N, 0.3), SubjectRows([2], 1.0, n=N)], ids=repr)
 def test_a_correction_reports_what_it_is_told(rows, told):
-    point = solved(rows, lam=1.0)
+    point = solved(rows)  # more than half of the rank of the singular one is used
     np.testing.assert_allclose(point.corrected_error(rows), point.test_error, rtol=1e-11)
     np.testing.assert_allclose(point.corrected_error(IndependentRows()), point.gcv_error, rtol=1e-11)
     D = np.exp(_root(lambda x: np.mean(told.eigenvalues / (np.exp(-x) + told.eigenvalues)) - point.df1 / point.alpha))

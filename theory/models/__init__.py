@@ -47,8 +47,9 @@ from theory.models.potts import (
 )
 from theory.models.row_densities import GammaScales, LogNormalScales, StudentTScales
 from theory.models.row_dependence import GivenRows, IndependentRows, RowDependence
-from theory.models.row_families import AR1Rows, Autocovariance, LongMemoryRows, SubjectRows
+from theory.models.row_families import AR1Rows, Autocovariance, LongMemoryRows
 from theory.models.row_scales import EqualScales, PointScales, RowScales
+from theory.models.row_subjects import SubjectRows
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod

@@ -43,6 +43,10 @@ class RowDependence(ABC):
     def _limit(self) -> RowScales:
         raise ValueError(f"{type(self).__name__} has no limit n -> infinity: take a finite n")
 
+    def _finer_limit(self, times: int) -> RowScales | None:  # noqa: ARG002  # families use it
+        """Compute the law of the limit on `times` as many nodes; None where its eigenvalues are no nodes."""
+        return None
+
     def _eigenvalues(self) -> Array:
         # Whoever has asked for the eigenvectors has them already.
         return self.modes[0] if "modes" in self.__dict__ else np.asarray(np.linalg.eigvalsh(self.matrix))

@@ -1,8 +1,11 @@
 """The limiting laws of the eigenvalues of three matrices: sample covariance, sample correlation, joint predictor."""
 
+import dataclasses
 import math
 from collections.abc import Callable
 from functools import partial
+
+import numpy as np
 
 from theory.core.arguments import checked
 from theory.models import Covariance, MaskedRidge, Spectrum
@@ -14,6 +17,10 @@ from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import Ensemble, masked_predictor, sample_correlation, sample_covariance
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.law_variable import Predictor, Variable
+
+SPACING_OVER_WIDTH = 0.7  # of two nodes of the rows' law, over the width of the bulk that each would make
+SMALLEST_SHARE = 0.01  # of the least eigenvalues of T, which may be zero and are no ends of a law
+MAX_ROW_NODES = 8192  # that stand for infinitely many rows
 
 
 @checked
@@ -30,7 +37,8 @@ def covariance_law(
     It is the generalized Marchenko-Pastur law (Silverstein and Choi 1995). For alpha < rank(Sigma)/d the share
     1 - alpha of the eigenvalues is zero. With `row_scales`, a bounded law of the rows' scales, X'X/n is that of rows of
     different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094); so is it with
-    `row_dependence`, whose eigenvalues are then the scales. Rows of long memory have no largest one. For so many rows
+    `row_dependence`, whose eigenvalues are then the scales (a finite n is needed where there are so few rows that the
+    nodes of infinitely many would show). Rows of long memory have no largest one. For so many rows
     that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of the width
     that all eigenvalues would have as one bulk. At d = infinity the nodes of the spectrum are doubled until the law
     stands still to 1e-7. A covariance of one's own that knows no finer nodes is answered on those that it has, and gaps
@@ -44,7 +52,7 @@ def covariance_law(
     array([[0.25, 2.25]])
     """
     _refuse_unbounded("covariance", covariance, divided=False)
-    rows = _bounded(law_of_sample(row_scales, row_dependence, alpha, covariance.d))
+    rows = _resolved(_bounded(law_of_sample(row_scales, row_dependence, alpha, covariance.d)), row_dependence, alpha)
     return _law(covariance, partial(sample_covariance, covariance, alpha, rows))
 
 
@@ -62,7 +70,7 @@ def correlation_law(
     It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0912.1950).
     """
     _refuse_unbounded("covariance", covariance, divided=covariance.spectrum.axes)
-    rows = _bounded(law_of_sample(row_scales, row_dependence, alpha, covariance.d))
+    rows = _resolved(_bounded(law_of_sample(row_scales, row_dependence, alpha, covariance.d)), row_dependence, alpha)
     return _law(covariance, partial(sample_correlation, covariance, alpha, rows))
 
 
@@ -92,7 +100,8 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     (array([[-2.3406,  0.902 ]]), array([0.    , 0.3748, 0.5921]))
     """
     _refuse_unbounded("model", model.covariance, divided=model.covariance.spectrum.axes)
-    _bounded(model.row_law)
+    rows = _resolved(_bounded(model.row_law), model.row_dependence, model.alpha)
+    model = dataclasses.replace(model, row_scales=rows, row_dependence=INDEPENDENT)
     return _law(model.covariance, partial(masked_predictor, model), Predictor())
 
 
@@ -106,6 +115,33 @@ def _law(
         return None if modes is None else ensemble(modes)
 
     return law_of(ensemble(covariance.spectrum), variable, limit=not covariance.is_finite, finer=finer)
+
+
+def _resolved(rows: RowScales, dependence: RowDependence, alpha: float) -> RowScales:
+    """Return the law of the rows on so many nodes that the law of the eigenvalues does not show them.
+
+    With few rows for each coordinate every eigenvalue t of T makes a bulk of its own, of the relative width 2 (alpha
+    p)^(1/2) for a node of the probability p. Those of infinitely many rows, which are nodes, must lie much closer.
+    """
+    times = 1
+    while not math.isfinite(dependence.n) and not dependence.is_identity:
+        order = np.argsort(rows.nodes)
+        t, p = rows.nodes[order], rows.probabilities[order]
+        felt = np.cumsum(p)[:-1] > SMALLEST_SHARE
+        widths = 2 * np.sqrt(alpha * (p[1:] + p[:-1]) / 2)
+        if np.max(np.log(t[1:][felt] / t[:-1][felt]) / widths[felt], initial=0.0) <= SPACING_OVER_WIDTH:
+            break
+        times *= 2
+        finer = dependence._finer_limit(times)
+        if finer is None:
+            break
+        if len(finer.nodes) > MAX_ROW_NODES:
+            raise ValueError(
+                f"row_dependence must be of a finite n at alpha = {alpha:g}, got {dependence!r}: for so few rows the "
+                "law would show the nodes that stand for infinitely many of them"
+            )
+        rows = finer
+    return rows
 
 
 def _bounded(rows: RowScales) -> RowScales:
