@@ -108,7 +108,7 @@ def _splits(labels: NDArray[np.integer], gap: int) -> Iterator[tuple[NDArray[np.
         near = above > below
         if n - int(near.sum()) < LEAST_FITTED:
             raise ValueError(
-                f"gap must leave at least {LEAST_FITTED} of n = {n} rows to be fitted beside each fold, got {gap}, "
-                f"which leaves {n - int(near.sum())} beside fold {label}"
+                f"gap must leave at least {LEAST_FITTED} of the n = {n} rows of X to be fitted beside each fold, "
+                f"got {gap}, which leaves {n - int(near.sum())} beside fold {label}"
             )
         yield left_out, ~near

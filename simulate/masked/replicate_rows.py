@@ -76,7 +76,10 @@ def mean_fold_error(
 ) -> float:
     """Measure the error that contiguous blocks of rows, left out in turn with a gap, report (see `blocked_error`)."""
     _, X = draw(model, d, rng, inputs)
-    return blocked_error(X, _ridge(model), folds, gap).mean_error
+    try:
+        return blocked_error(X, _ridge(model), folds, gap).mean_error
+    except ValueError as refused:
+        raise ValueError(f"{refused}, of round(alpha d) for alpha = {model.alpha} and d = {d}") from None
 
 
 def _ridge(model: MaskedRidge | MaskedRegression) -> float:

@@ -91,7 +91,7 @@ def test_folds_of_whole_subjects_report_the_error_on_a_new_one():
         (lambda: blocked_error(X, 0.1, np.arange(22)), r"folds must have one label for each row, shape \(23,\)"),
         (
             lambda: blocked_error(X, 0.1, 4, gap=16),
-            "gap must leave at least 2 of n = 23 rows .* got 16, which leaves 1",
+            "gap must leave at least 2 of the n = 23 rows of X .* got 16, which leaves 1",
         ),
         (lambda: blocked_error(X, 0.1, 4, gap=-1), "gap must be an integer of at least 0"),
         (lambda: blocked_error(X, 0.1, SUBJECTS, gap=1), "gap must leave at least 2"),

@@ -1,5 +1,7 @@
 """Rows that depend on each other: drawn with exactly their covariance, whitened again, and followed by replicates."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from simulate.masked import (
     whitened,
 )
 from simulate.masked.row_dependence import dependent_rows, symmetric_root
+from theory import masked
 from theory.models import (
     AR1,
     AR1Rows,
@@ -156,6 +159,20 @@ def test_errors_tend_to_their_limits(alpha, lam, phi, r, limits, agrees):
             for d in (30, 60)
         )
         agrees(extrapolate(near, far), limit, resolves=resolves)
+
+
+def test_folds_and_single_rows_report_what_theory_says(agrees):
+    """At d = 40; for twice the size the largest distance was half a percent."""
+    model = MaskedRidge(AR1(40, 0.6), 2.0, 0.1, row_dependence=AR1Rows(80, 0.9))
+    point = masked.solve(model)
+    cases = [
+        (mean_loo_error, point.leave_one_out_error),
+        (partial(mean_fold_error, folds=5), point.fold_error(5)),
+        (partial(mean_fold_error, folds=4, gap=5), point.fold_error(4, 5)),
+    ]
+    for measured, expected in cases:
+        found = Estimate.of([measured(model, 40, stream(0, "folds", i)) for i in range(50)])
+        agrees(found, float(np.mean(expected)), resolves=0.3, bias=0.02 * float(np.mean(expected)))
 
 
 def test_leaving_one_row_out_reports_what_gcv_does():
