@@ -68,7 +68,8 @@ def dependent_rows(
         unlike_ratio=unlike_ratio,
         later_worse=series and above,
         drift=series and (above or 1 / law.mean_variance < MIN_STRETCHES),
-        too_large=below or (found.reached and error > FAR_OFF * at_blocks.mean + BLOCK_ERRORS * at_blocks.stderr),
+        too_large=(series and below)
+        or (found.reached and error > FAR_OFF * at_blocks.mean + BLOCK_ERRORS * at_blocks.stderr),
         shifted=series and repeats_shifted(X),
         few=tested.n * tested.effective_columns < MIN_NUMBERS or 1 / law.mean_variance < MIN_MEANS,
         fits_later=later,

@@ -73,7 +73,8 @@ def dependent_text(found: DependentRows, plan: Plan, n: int, lam: float) -> list
 def _doubts(found: DependentRows) -> list[str]:
     """Say where the corrected error, and blocks too, are not to be trusted, by what in the data, and what to do."""
     lines = []
-    blocks = f"the error of blocks with a gap, {found.blocked_error}"
+    grouped = found.order.groups is not None
+    blocks = f"the error of {'groups held out whole' if grouped else 'blocks with a gap'}, {found.blocked_error}"
     ratio = found.fits_later
     if found.unlike_ratio is not None:
         both = isinstance(found.order.laws, SeriesLaws) and found.order.laws.scales is not None
@@ -95,8 +96,9 @@ def _doubts(found: DependentRows) -> list[str]:
         )
     elif found.too_large:
         lines.append(
-            "Held-out blocks are predicted better than the corrected error says, beyond the error bars, so that the "
-            f"correlation in time is not the same in all columns: go by {blocks}."
+            f"Held-out {'groups' if grouped else 'blocks'} are predicted better than the corrected error says, beyond the "
+            f"error bars, so that the correlation {'within groups' if grouped else 'in time'} is not the same in all "
+            f"columns: go by {blocks}."
         )
     if found.few:
         by_blocks = "" if found.drift else f"; go by {blocks}"
