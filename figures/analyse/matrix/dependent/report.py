@@ -96,8 +96,8 @@ def _doubts(found: DependentRows) -> list[str]:
         )
     elif found.too_large:
         lines.append(
-            f"Held-out {'groups' if grouped else 'blocks'} are predicted better than the corrected error says, beyond the "
-            f"error bars, so that the correlation {'within groups' if grouped else 'in time'} is not the same in all "
+            f"Held-out {'groups' if grouped else 'blocks'} are predicted better than the corrected error says, beyond "
+            f"the error bars, so that the correlation {'within groups' if grouped else 'in time'} is not the same in all "
             f"columns: go by {blocks}."
         )
     if found.few:
