@@ -97,8 +97,8 @@ def _doubts(found: DependentRows) -> list[str]:
     elif found.too_large:
         lines.append(
             f"Held-out {'groups' if grouped else 'blocks'} are predicted better than the corrected error says, beyond "
-            f"the error bars, so that the correlation {'within groups' if grouped else 'in time'} is not the same in all "
-            f"columns: go by {blocks}."
+            f"the error bars, so that the correlation {'within groups' if grouped else 'in time'} is not the same in "
+            f"all columns: go by {blocks}."
         )
     if found.few:
         by_blocks = "" if found.drift else f"; go by {blocks}"
