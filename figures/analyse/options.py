@@ -140,6 +140,29 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
             help="scale every row to the same distance from the mean of all rows, so that none counts more than others",
         ),
         add(
+            "--order",
+            choices=("time", "none"),
+            help="time: rows are in order of time, and later ones are held out; none: their order says nothing "
+            "(default: by a test whether successive rows resemble each other)",
+        ),
+        add(
+            "--groups",
+            metavar="COLUMN",
+            help="column, by number or name, that says which rows belong together, as those of one person; it is not "
+            "analyzed, and whole groups are held out where their rows resemble each other",
+        ),
+        add(
+            "--gap",
+            type=integer(0),
+            metavar="N",
+            help="rows between fitted rows and held-out blocks (default: as far as rows correlate by more than 0.1)",
+        ),
+        add(
+            "--whiten-rows",
+            action="store_true",
+            help="take out of each row what the rows before it, or its group, say of it, if rows depend on each other",
+        ),
+        add(
             "--lams",
             type=positive_numbers,
             metavar="LIST",

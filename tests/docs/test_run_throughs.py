@@ -15,6 +15,13 @@ from figures.core.rows import COLUMNS
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = {  # what the pages say of the example, as the command prints it
     "own_matrix": ("error of a column is 0.4871 on average", "With twice as many rows theory expects 0.4717"),
+    "dependent_rows": (
+        "correlation 0.801(25) at lag 1",
+        "GCV reports an error of 0.3931 and leave-one-out 0.3930(96)",
+        "is about 0.6134 (corrected), and 0.681(47) (5 blocks with gaps of 11 rows",
+        "200 rows are worth about 58 independent ones for the regressions, and about 23 for the means",
+        "GCV would have chosen lam = 0.031, with a corrected error that is 6.4 % above",
+    ),
     "own_alignment": ("800  20     1.2204(75)  1.3270(57)   0.1066(51)", "61 of 780 pairs score above"),
     "own_text": ("topic 5 (", "There are 300 documents with 60 different words"),
 }

@@ -5,14 +5,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from figures.analyse.matrix import table
 from figures.analyse.matrix.admissible import admitted, scale_notes, scaled
 from figures.analyse.matrix.best_ridge import best_ridge, least_error, leave_one_out
 from figures.analyse.matrix.centered_rows import CenteredRows
 from figures.analyse.matrix.data_theory import Predict, data_theory, empirical_errors, trusted
+from figures.analyse.matrix.dependent.analyse import dependent_rows
+from figures.analyse.matrix.dependent.row_order import RowChoice, row_order
+from figures.analyse.matrix.dependent.theory import dependent_theory, empirical_dependent_errors
+from figures.analyse.matrix.dependent.unlike import unlike_too
+from figures.analyse.matrix.dependent.whitening import whitened_rows
 from figures.analyse.matrix.elliptical_theory import MAX_SAMPLED_ROWS, EllipticalTheory, elliptical_theory
-from figures.analyse.matrix.held_out import split_errors
+from figures.analyse.matrix.held_out import Splitting, split_errors
 from figures.analyse.matrix.plan import MIN_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
@@ -38,6 +44,10 @@ def analyse_matrix(
     standardize: bool = False,
     drop_constant: bool = False,
     equal_rows: bool = False,
+    order: RowChoice = "none",
+    groups: Sequence[Any] | NDArray[Any] | None = None,
+    gap: int | None = None,
+    whiten_rows: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     progress: str | None = None,
@@ -58,29 +68,54 @@ def analyse_matrix(
     Where a test says that the rows differ in scale, the ridge for all rows is chosen by leave-one-out, and the theory
     of such rows is given beside the Gaussian one.
 
+    With the `order` "test" it is tested whether successive rows resemble each other, or with `groups`, a label for each
+    row, whether those of one group do. Where they do, the held-out rows are later blocks, `gap` rows after the fitted
+    ones (or whole groups), the ridge is that of the least corrected GCV, and the theory is that of such rows.
+    `whiten_rows` then takes the dependence out of the rows first. With the `order` "time" the held-out rows are later
+    blocks in any case; with "none" the order of the rows says nothing.
+
     ValueError for X that is not a finite matrix with n >= 3 and d >= 2, for constant columns unless `drop_constant`,
-    for rows that equal the mean with `equal_rows`, and for lams <= 0.
+    for rows that equal the mean with `equal_rows`, for lams <= 0, for a gap that leaves fewer than two rows, and for
+    groups that have another length, one label, or no label twice.
     """
     data = scaled(admitted(X, names, drop_constant=drop_constant), standardize=standardize, equal_rows=equal_rows)
+    order_of_rows = row_order(data, order, groups, gap, seed)
+    if whiten_rows:
+        data, order_of_rows = whitened_rows(data, order_of_rows, seed)
     n, d, variances = data.n, data.d, data.variances
     scale = float(variances.mean())
     given = None if lams is None else _checked(lams)
     fixed = scale * RELATIVE_LAMS if given is None else given
     curves = len(fixed) + 1 + (given is None)
-    plan = make_plan(n, d, curves, test_fraction=test_fraction, sizes=sizes, repeats=repeats)
+    plan = make_plan(
+        n,
+        d,
+        curves,
+        test_fraction=test_fraction,
+        sizes=sizes,
+        repeats=repeats,
+        gap=order_of_rows.gap,
+        spare=order_of_rows.spare,
+    )
     tuning = scale * SEARCHED_RIDGES
     theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
     by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED_RIDGES)
     found, some_rows = heterogeneity(data, by_gcv[0], seed)
-    law = law_of_scales(found)
+    order_of_rows, ratio = unlike_too(data, order_of_rows, found, by_gcv[0], seed)
+    dependent = None if order_of_rows.laws is None else dependent_theory(theory, order_of_rows.laws)
+    law = None if dependent is not None else law_of_scales(found)
     elliptical = None if law is None else elliptical_theory(data, theory, law, by_gcv[0], seed)
-    expected = elliptical or theory
-    chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED_RIDGES)
+    expected = dependent or elliptical or theory
+    chosen = by_gcv if expected is theory else least_error(expected.mean_test_error, n, scale, SEARCHED_RIDGES)
     lam = chosen[0]
     fixed = _with_best(fixed, lam) if given is None else given
     covariance = data.covariance()
     predict, raw = trusted(theory.mean_test_error), trusted(partial(empirical_errors, covariance))
-    test, gcv = _measured(data, fixed, tuning, plan, seed, run or partial(sweep, n_jobs=n_jobs, progress=progress))
+    if dependent is not None:
+        predict = trusted(dependent.mean_test_error)
+        raw = trusted(partial(empirical_dependent_errors, covariance, dependent.laws, n))
+    run = run or partial(sweep, n_jobs=n_jobs, progress=progress)
+    test, gcv, *corrected = _measured(data, fixed, tuning, plan, seed, order_of_rows.splitting(plan, seed), run)
     loo = leave_one_out(data, lam)
     predict_curves = partial(table.with_tuned, predict, lams=fixed, tuning=tuning)
     raw_curves = partial(table.with_tuned, raw, lams=fixed, tuning=tuning)
@@ -90,9 +125,15 @@ def analyse_matrix(
         *table.learning_rows(predict_curves, raw_curves, fixed, plan, n),
         *table.measured_rows(test, gcv, predicted, fixed, plan, d),
         *table.baseline_rows(scale, plan, n, tuning),
-        *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d, left_out),
+        *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d, left_out, dependent is None),
     ]
-    unlike = None
+    unlike, depending, columns = None, None, loo.column_error
+    if dependent is not None:
+        depending = dependent_rows(
+            data, order_of_rows, theory, dependent, loo, by_gcv[0], lam, test, corrected[0], ratio, seed
+        )
+        columns = depending.columns
+        rows = table.with_corrected_choice(rows) + table.dependent_rows(dependent, depending, tuning, plan, lam)
     if elliptical is not None:
         unlike, lines = unlike_rows(data, elliptical, fixed, tuning, plan, by_gcv[0], lam)
         rows += lines
@@ -106,12 +147,16 @@ def analyse_matrix(
         gcv_error=gcv,
         theory=predicted,
         empirical_theory=uncorrected,
-        best=best_ridge(by_gcv, chosen, loo, covariance, n, law),
+        best=best_ridge(
+            by_gcv, chosen, loo, covariance, n, dependent.rows if dependent else law, dependent is not None
+        ),
         heterogeneity=found,
         unlike_rows=unlike,
+        row_order=order_of_rows,
+        dependent_rows=depending,
         effective_ridge=expected.effective_ridge(lam),
         degrees_of_freedom=theory.degrees_of_freedom(lam),
-        column_error=loo.column_error,
+        column_error=columns,
         doubled_error=_doubled(expected.mean_test_error, n, tuning),
         rows=rows,
         converged=all(entry["converged"] for entry in rows),
@@ -147,12 +192,16 @@ def _with_best(lams: Array, best: float) -> Array:
     return np.array(sorted({float(f"{lam:.2g}") for lam in lams[~near]} | {best}))
 
 
-def _measured(X: CenteredRows, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
-    """Carry out all splits, and return their held-out and GCV errors, each (repeats, n_sizes, n_lams + 1)."""
+def _measured(
+    X: CenteredRows, lams: Array, tuning: Array, plan: Plan, seed: int, splitting: Splitting, run: Sweep
+) -> list[Array]:
+    """Carry out all splits, and return their held-out, GCV and corrected errors, each (repeats, n_sizes, n_lams + 1).
+
+    There are corrected ones where the splitting has a correction.
+    """
     common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
-    values = run([Task(f"split/{r}", split_errors, (*common, r)) for r in range(plan.repeats)])
-    stacked = np.array(list(values.values()))
-    return stacked[:, 0], stacked[:, 1]
+    values = run([Task(f"split/{r}", split_errors, (*common, r, splitting)) for r in range(plan.repeats)])
+    return list(np.moveaxis(np.array(list(values.values())), 1, 0))
 
 
 def _doubled(predict: Predict, n: int, tuning: Array) -> float | None:

@@ -87,19 +87,21 @@ def best_ridge(
     covariance: Empirical,
     n: int,
     law: RowScales | None = None,
+    dependent: bool = False,
 ) -> BestRidge:
     """Put the best ridges by GCV, by leave-one-out and by theory side by side.
 
     `gcv` and `chosen` are what `least_error` found. Where rows differ in scale, by the `law` given, the one that is
-    `chosen` is that of leave-one-out. The theory takes the covariance of the data as exact. Its model of n - 1
-    contrasts has the ridge lam n/(n - 1) where n centered rows have lam. With no more contrasts than columns that
-    covariance is fitted exactly, and there is no theory.
+    `chosen` is that of leave-one-out; where they are `dependent` the law is that of the eigenvalues of their
+    covariance, and the one that is chosen that of corrected GCV. The theory takes the covariance of the data as exact.
+    Its model of n - 1 contrasts has the ridge lam n/(n - 1) where n centered rows have lam. With no more contrasts than
+    columns that covariance is fitted exactly, and there is no theory.
     """
     alpha = (n - 1) / covariance.d
     theory = None
     if alpha > 1 and n >= MIN_ROWS:
         theory = masked.optimal_ridge(MaskedRegression(covariance, alpha, law or EqualScales())).lam * (n - 1) / n
-    left_out = chosen[0] if law is not None else _vertex(loo)
+    left_out = chosen[0] if law is not None and not dependent else _vertex(loo)
     return BestRidge(*gcv, left_out, theory, *chosen)
 
 

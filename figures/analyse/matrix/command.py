@@ -3,27 +3,32 @@
 import argparse
 from typing import NamedTuple
 
-from figures.analyse.errors import DataError, as_typed
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.errors import DataError, OptionError, as_typed
 from figures.analyse.matrix.admissible import constant_text, rounded_columns, scale_choice, without_constant
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.centered_rows import CenteredRows, centered_rows
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
+from figures.analyse.matrix.groups_column import groups_of, reading_of
 from figures.analyse.matrix.needs import matrix_needs, require_memory_for
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
-from figures.analyse.matrix.table import columns_frame
-from figures.analyse.reading.matrix import read_matrix, typed_reading
+from figures.analyse.matrix.table import columns_frame, errors_frame, lags_frame
+from figures.analyse.reading.matrix import read_matrix
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import printable, say
 
 
 class Table(NamedTuple):
-    """What was noticed as the matrix was read, and its rows, whose columns vary."""
+    """What was noticed as the matrix was read, its rows, whose columns vary, and the number of the group of each."""
 
     notes: tuple[str, ...]
     rows: CenteredRows
+    groups: NDArray[np.int64] | None = None
 
 
 def _read(options: argparse.Namespace) -> Table:
@@ -31,8 +36,10 @@ def _read(options: argparse.Namespace) -> Table:
 
     Fewer than two columns that vary are refused with that option too.
     """
+    _require_sense(options)
     require_memory_for(options)
-    matrix = read_matrix(options.file, typed_reading(options))
+    matrix = read_matrix(options.file, reading_of(options))
+    groups = groups_of(options, matrix)
     rows = centered_rows(matrix.data, matrix.names)
     try:
         constant = rows.constant
@@ -47,7 +54,18 @@ def _read(options: argparse.Namespace) -> Table:
         raise DataError(
             options.file, f"{found}, with nothing to predict; leave out what is constant by --drop-constant"
         )
-    return Table(matrix.notes, without_constant(rows))
+    return Table(matrix.notes, without_constant(rows), groups)
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    """Refuse options on the order of rows of which one has no effect beside another, because the user expects one."""
+    if options.gap is not None and options.order == "none":
+        raise OptionError("--gap is between rows in order, and --order none says that there is none; leave out one")
+    if options.groups is not None and (options.order is not None or options.gap is not None):
+        other = "--order" if options.order is not None else "--gap"
+        raise OptionError(f"--groups holds out whole groups, for which {other} has no effect; leave out one of them")
+    if options.whiten_rows and options.order == "none":
+        raise OptionError("--whiten-rows needs an order of the rows, and --order none says that there is none")
 
 
 def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAnalysis:
@@ -62,6 +80,10 @@ def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAna
         repeats=options.repeats,
         standardize=standardize,
         equal_rows=options.equal_rows,
+        order=options.order or ("test" if options.gap is None else "time"),
+        groups=table.groups,
+        gap=options.gap,
+        whiten_rows=options.whiten_rows,
         seed=options.seed,
         n_jobs=options.jobs,
         progress=label,
@@ -71,6 +93,9 @@ def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAna
 def _results(analysis: MatrixAnalysis, title: str) -> list[TableAndFigure]:
     """Learning curves and choice of the ridge, and the spectrum where there is one."""
     frames = {"columns": columns_frame(analysis)}
+    found = analysis.dependent_rows
+    if found is not None:
+        frames |= {"rows": errors_frame(found), "lags": lags_frame(found.order)}
     results = [TableAndFigure(analysis.rows, as_experiment(analysis, title), frames)]
     if not isinstance(analysis.spectrum, str):
         results.append(TableAndFigure(spectrum_rows(analysis.spectrum), spectrum_experiment(title), {}, "_spectrum"))

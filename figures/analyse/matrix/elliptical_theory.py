@@ -49,13 +49,13 @@ class EllipticalTheory:
 
         NaN where these data do not reach so far.
         """
-        log_lam, log_errors = self._curve((self.n - 1) / (n - 1))
-        wanted = np.log(ridge_of_contrasts(lams, n))
+        log_lam, log_errors = self._curve(n)
+        wanted = np.log(ridge_of_contrasts(lams, n) * (self.size_of(self.n) / self.size_of(n)))
         if len(log_lam) < 4:
             return np.full((2, len(lams)), np.nan)
         inside = (wanted >= log_lam[0]) & (wanted <= log_lam[-1])
         values = np.exp(CubicSpline(log_lam, log_errors, axis=1)(np.where(inside, wanted, log_lam[0])))
-        return np.where(inside, values * (1 + 1 / n), np.nan)
+        return np.where(inside, values * self.mean_factors(n)[:, None], np.nan)
 
     def mean_test_error(self, n: int, lams: Array) -> Array:
         """Predict the test error alone, (n_lams,); at all rows it is that of leave-one-out."""
@@ -65,16 +65,29 @@ class EllipticalTheory:
         """Return the effective ridge kappa of the regression of one column on all rows of these data at lam."""
         mu = np.atleast_1d(ridge_of_contrasts(lam, self.n))
         unused, _ = self._theory.unused(np.log(mu))
-        return float((mu / row_weight(self.rows, 1 - unused, self._gap(1 - unused)))[0])
+        return float((mu / row_weight(self.rows, 1 - unused, self._gap(1 - unused)))[0]) / self.size_of(self.n)
+
+    def rows_of(self, _n: int) -> RowScales:
+        """Return the law of so many rows, which for independent rows is the same for any number of them."""
+        return self.rows
+
+    def size_of(self, _n: int) -> float:
+        """Return the variance of the contrasts of so many rows over that of the rows, 1 for independent ones."""
+        return 1.0
+
+    def mean_factors(self, n: int) -> Array:
+        """Return what the mean of n rows adds to the error and to what is reported, in units of the contrasts, (2,)."""
+        return np.full(2, 1 + 1 / n)
 
     def _gap(self, share: Array) -> Array:
         return np.asarray(self.rows.present - share)
 
-    def _curve(self, ratio: float) -> tuple[Array, Array]:
-        """Return log lam, ascending, and the logarithms of both errors (2, points) of N/ratio rows, their mean known.
+    def _curve(self, n: int) -> tuple[Array, Array]:
+        """Return log lam, ascending, and the logarithms of both errors (2, points) of n rows, their mean known.
 
         Nodes crowd where these rows would be interpolated, because lam falls to zero there.
         """
+        ratio, rows = (self.n - 1) / (n - 1), self.rows_of(n)
         log_mu = self._nodes(ratio)
         mu = np.exp(log_mu)
         unused, slope = self._theory.unused(log_mu)
@@ -90,8 +103,8 @@ class EllipticalTheory:
         growth = 1 + own.second / (own.first * weight) * slope
         spread = -slope / growth
         factor = weight * own.first + own.second * spread
-        other_weight = row_weight(self.rows, ratio * share, self._gap(ratio * share))
-        other = row_response(self.rows, other_weight, ratio * share)
+        other_weight = row_weight(rows, ratio * share, rows.present - ratio * share)
+        other = row_response(rows, other_weight, ratio * share)
         other_factor = other_weight * other.first + other.second * ratio * spread
         lam, fewer = kappa * other_weight, factor / other_factor
         error = np.exp(self._theory.log_gcv(log_mu) + self._log_excess(log_mu)) * fewer

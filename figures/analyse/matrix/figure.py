@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from figures.analyse.matrix import table
-from figures.analyse.matrix.record import TUNED, MatrixAnalysis, curve_labels
+from figures.analyse.matrix.dependent.record import CORRECTED
+from figures.analyse.matrix.record import TUNED, TUNED_CORRECTED, MatrixAnalysis, curve_labels
 from figures.core import Curve, Experiment, Panel
 
 if TYPE_CHECKING:
@@ -20,24 +21,29 @@ def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
     """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
     return Experiment(
         title=title,
-        panels=panels(analysis.lams, analysis.d),
+        panels=panels(analysis.lams, analysis.d, analysis.labels[-1]),
         draw=decorate,
     )
 
 
-def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ...]:
-    """Describe the three axes: held-out errors at `lams`, GCV of the same fits, and the choice of the ridge."""
-    labels = curve_labels(np.asarray(lams, dtype=float))
+def panels(lams: Sequence[float] | Any, d: int | None = None, tuned: str = TUNED) -> tuple[Panel, ...]:
+    """Describe the three axes: held-out errors at `lams`, GCV of the same fits, and the choice of the ridge.
+
+    `tuned` is the name of the curve whose ridge is chosen for each number of rows.
+    """
+    labels = curve_labels(np.asarray(lams, dtype=float), tuned)
     xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
     mean = {table.MEAN: _look(BLACK, "-")}
     learning = {label: _look(i, "-") for i, label in enumerate(labels)}
     learning |= {table.elliptical_label(label): _look(i, FINE) for i, label in enumerate(labels)}
-    raw = {table.RAW_TUNED: _look(BLACK, DOTS), table.RAW_TUNED_ELLIPTICAL: _look(BLACK, FINE)}
+    raw = {f"{tuned}, {table.RAW}": _look(BLACK, DOTS), table.RAW_TUNED_ELLIPTICAL: _look(BLACK, FINE)}
     choice = {table.GCV: _look(0, "-"), table.RAW: _look(BLACK, DOTS), table.LOO: _look(1), table.BEST: _look(0)}
     choice |= {table.RAW_ELLIPTICAL: _look(BLACK, FINE), table.BEST_LOO: _look(1)}
+    choice |= {CORRECTED: _look(2, "-"), table.BLOCKS: _look(3), table.BEST_CORRECTED: _look(2)}
+    training = learning | {CORRECTED: _look(BLACK)}
     return (
         _panel(table.HELD_OUT, learning | raw | mean, xlabel, ylabel="mean squared error of a column"),
-        _panel(table.TRAINING, learning | mean, xlabel),
+        _panel(table.TRAINING, training | mean, xlabel),
         _panel(table.CHOICE, choice | mean, r"ridge $\lambda$"),
     )
 
@@ -50,7 +56,12 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     """
     panel = rows["panel"].iloc[0]
     handles, labels = axes.get_legend_handles_labels()
-    explained = (table.elliptical_label(TUNED), table.RAW_TUNED, table.RAW_TUNED_ELLIPTICAL)
+    explained = (
+        table.elliptical_label(TUNED),
+        table.RAW_TUNED,
+        table.RAW_TUNED_ELLIPTICAL,
+        f"{TUNED_CORRECTED}, {table.RAW}",
+    )
     if panel == table.HELD_OUT:
         shown = [label for label in labels if label in explained]
     else:

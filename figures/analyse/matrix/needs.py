@@ -15,12 +15,13 @@ import joblib
 
 from figures.analyse.matrix.analyse import RELATIVE_LAMS
 from figures.analyse.matrix.data_quality import MAX_OPERATIONS as MOST_FOR_QUALITY
+from figures.analyse.matrix.groups_column import reading_of
 from figures.analyse.matrix.plan import Plan, make_plan
 from figures.analyse.matrix.row_scales import rows_of_test
 from figures.analyse.matrix.spectrum.analyse import LEAST_COLUMNS, LEAST_ROWS, MOST_COLUMNS
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.needs import Needs, require_affordable
-from figures.analyse.reading.matrix import TableShape, table_shape, typed_reading
+from figures.analyse.reading.matrix import TableShape, table_shape
 from simulate.masked.heterogeneity import ROTATIONS
 from simulate.masked.row_blocks import block_rows
 
@@ -105,7 +106,7 @@ class Sizes:
 
 def matrix_needs(options: argparse.Namespace) -> Needs:
     """Return what an analysis with these options needs; the DataErrors are those of reading, as far as it goes."""
-    shape = table_shape(options.file, typed_reading(options))
+    shape = table_shape(options.file, reading_of(options))
     return needs_of(shape, options, joblib.effective_n_jobs(options.jobs))
 
 
@@ -127,7 +128,7 @@ def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs
 
 def require_memory_for(options: argparse.Namespace) -> None:
     """Raise a DataError, with the estimate and the remedy, where the analysis needs more memory than there is."""
-    shape, jobs = table_shape(options.file, typed_reading(options)), joblib.effective_n_jobs(options.jobs)
+    shape, jobs = table_shape(options.file, reading_of(options)), joblib.effective_n_jobs(options.jobs)
     require_affordable(options.file, needs_of(shape, options, jobs), partial(remedy, shape, options, jobs))
 
 

@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from figures.analyse.matrix.dependent.record import CORRECTED, DependentRows
+from figures.analyse.matrix.dependent.row_order import RowOrder
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.spectrum import MatrixSpectrum
 from figures.analyse.record import Analysis
@@ -15,6 +17,7 @@ from theory.core.arrays import Array
 from theory.models import RowScales
 
 TUNED = r"$\lambda$ by GCV"
+TUNED_CORRECTED = rf"$\lambda$ by {CORRECTED}"
 ELLIPTICAL = "elliptical"
 
 
@@ -26,7 +29,7 @@ class BestRidge:
     gcv_at_edge: bool  # whether it is at an end of the range that was searched
     leave_one_out: float
     empirical_theory: float | None  # 0 or inf at an end of the searched range, None for too few rows
-    chosen: float  # the one by leave-one-out where rows differ in scale, else the one by GCV
+    chosen: float  # by leave-one-out where rows differ in scale, corrected GCV where they are dependent, else by GCV
     at_edge: bool  # whether the chosen one is at an end of that range
 
 
@@ -63,14 +66,18 @@ class MatrixAnalysis(Analysis):
     plan: Plan
     test_error: Array = field(repr=False)  # (repeats, n_sizes, n_lams + 1), on held-out rows
     gcv_error: Array = field(repr=False)  # the same shape, from the training rows alone
-    theory: Array = field(repr=False)  # (n_sizes, n_lams + 1), Gaussian, the noise of the covariance removed
+    theory: Array = field(repr=False)  # (n_sizes, n_lams + 1), without the noise of the covariance; of dependent rows
     empirical_theory: Array = field(repr=False)  # the same with the empirical covariance as it is
     best: BestRidge
     heterogeneity: RowHeterogeneity | str  # how unlike the rows are in scale; a string says why it was not measured
-    unlike_rows: UnlikeRows | None  # None where rows are alike, as far as one can tell
+    unlike_rows: UnlikeRows | None  # None where rows are alike, as far as one can tell, and where they are dependent
+    row_order: RowOrder  # whether rows depend on each other in their order or within groups, and how
+    dependent_rows: DependentRows | None  # None where they do not, as far as one can tell
     effective_ridge: float  # kappa of all rows at the ridge that is chosen
     degrees_of_freedom: float  # of the regression of one column at that ridge
-    column_error: Array = field(repr=False)  # (d,) at that ridge, by leave-one-out
+    column_error: Array = field(
+        repr=False
+    )  # (d,) at that ridge, by leave-one-out, or corrected where rows are dependent
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
 
@@ -90,7 +97,7 @@ class MatrixAnalysis(Analysis):
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the curves: one for each of `lams`, and last the one of the ridge that GCV chooses."""
-        return curve_labels(self.lams)
+        return curve_labels(self.lams, TUNED if self.dependent_rows is None else TUNED_CORRECTED)
 
     @property
     def mean_variance(self) -> float:
@@ -103,6 +110,6 @@ class MatrixAnalysis(Analysis):
         return np.asarray(1 - self.column_error / self.variances)
 
 
-def curve_labels(lams: Array) -> tuple[str, ...]:
-    """Name the curves: one for each ridge strength, and last the one of the ridge that GCV chooses."""
-    return (*(rf"$\lambda = {lam:.6g}$" for lam in lams), TUNED)
+def curve_labels(lams: Array, tuned: str = TUNED) -> tuple[str, ...]:
+    """Name the curves: one for each ridge strength, and last the one of the ridge that is chosen for so many rows."""
+    return (*(rf"$\lambda = {lam:.6g}$" for lam in lams), tuned)

@@ -4,6 +4,12 @@ import math
 
 import numpy as np
 
+from figures.analyse.matrix.dependent.report import (
+    best_for_dependent_rows,
+    corrected_agreement,
+    dependent_text,
+    row_order_text,
+)
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import spectrum_report
 from figures.analyse.matrix.unlike_report import best_for_unlike_rows, elliptical_agreement, row_scales_text, used
@@ -12,8 +18,13 @@ from figures.core.render import render
 from simulate.core import Estimate
 
 HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "off", "GCV", "off"]
+HEADER_DEPENDENT = [*HEADER, "corrected", "off"]
 HEADER_UNLIKE = [*HEADER[:6], "elliptical", "off", *HEADER[6:8], "emp. elliptical", "off", *HEADER[8:]]
 N_LISTED_COLUMNS = 5
+OF_DEPENDENT_ROWS = (
+    "The rows of this table depend on each other, of which these limits know nothing: noise alone then has eigenvalues "
+    "beyond them, and the outliers are too many. --whiten-rows takes the dependence out first."
+)
 
 
 def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = WIDTH) -> str:
@@ -23,10 +34,13 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
     """
     cells = [line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style))]
     caption = paragraphs([_caption(analysis)], width) if style == "text" else _caption(analysis)
-    shown = render(HEADER if analysis.unlike_rows is None else HEADER_UNLIKE, cells, title, caption, style)
+    shown = render(_header(analysis), cells, title, caption, style)
     if style != "text":
         return shown
-    return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum_report(analysis.spectrum, width)))
+    spectrum = spectrum_report(analysis.spectrum, width)
+    if analysis.dependent_rows is not None and not isinstance(analysis.spectrum, str):
+        spectrum += f"\n{paragraphs([OF_DEPENDENT_ROWS], width)}"
+    return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum))
 
 
 def summary(analysis: MatrixAnalysis) -> list[str]:
@@ -34,13 +48,32 @@ def summary(analysis: MatrixAnalysis) -> list[str]:
     return [
         f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows per column.",
         *(f"Note: {note}." for note in analysis.notes),
-        row_scales_text(analysis.heterogeneity),
+        row_order_text(analysis.row_order),
+        *_dependent(analysis),
+        row_scales_text(analysis.heterogeneity, analysis.dependent_rows is not None),
         *_best(analysis),
         _achieved(analysis),
         _agreement(analysis),
+        *_corrected(analysis),
         *elliptical_agreement(analysis),
         *_columns(analysis),
     ]
+
+
+def _header(analysis: MatrixAnalysis) -> list[str]:
+    if analysis.dependent_rows is not None:
+        return HEADER_DEPENDENT
+    return HEADER if analysis.unlike_rows is None else HEADER_UNLIKE
+
+
+def _dependent(analysis: MatrixAnalysis) -> list[str]:
+    found = analysis.dependent_rows
+    return [] if found is None else dependent_text(found, analysis.plan, analysis.n, analysis.best.chosen)
+
+
+def _corrected(analysis: MatrixAnalysis) -> list[str]:
+    found = analysis.dependent_rows
+    return [] if found is None else [corrected_agreement(found, analysis.test_error, analysis.gcv_error)]
 
 
 def _caption(analysis: MatrixAnalysis) -> str:
@@ -51,9 +84,13 @@ def _caption(analysis: MatrixAnalysis) -> str:
         else " The columns elliptical and emp. elliptical are the same two theories for rows whose scales differ as "
         "these do."
     )
+    if analysis.dependent_rows is not None:
+        elliptical = " The theory is that of rows that depend on each other, and so is the correction of GCV."
+    blocks = analysis.plan.gap is not None
+    splits = f"{analysis.plan.repeats} {'blocks of later rows' if blocks else 'random splits'}"
     return (
         "The column held-out is the mean squared error of a column of the matrix on rows that were not fitted, a mean "
-        f"over {analysis.plan.repeats} random splits, with its standard error in parentheses. The column theory is "
+        f"over {splits}, with its standard error in parentheses. The column theory is "
         "Gaussian theory whose covariance is corrected for the noise of the sample, and empirical cov. the same with "
         "the covariance of the data as it is. GCV is what generalized cross-validation of the fitted rows reports, and "
         f"off is the difference of the number before it from the held-out error.{elliptical}"
@@ -69,6 +106,8 @@ def _lines(analysis: MatrixAnalysis, i: int, label: str) -> list[list[str]]:
         if unlike is not None:
             others[1:1] = [unlike.theory[j, i]]
             others[3:3] = [unlike.empirical_theory[j, i]]
+        if analysis.dependent_rows is not None:
+            others.append(analysis.dependent_rows.corrected_error[:, j, i].mean())
         compared = [text for value in others for text in (_number(value), _off(value, held_out.mean))]
         lines.append([label, str(n), f"{n / analysis.d:.3g}", str(held_out), *compared])
     return lines
@@ -92,6 +131,9 @@ def _best(analysis: MatrixAnalysis) -> list[str]:
         return best_for_unlike_rows(analysis, analysis.unlike_rows, _by_theory(analysis))
     best = analysis.best
     edge = ", the end of the range that was searched" if best.at_edge else ""
+    if analysis.dependent_rows is not None:
+        found, theory = analysis.dependent_rows, _by_theory(analysis)
+        return best_for_dependent_rows(found, best.chosen, best.gcv, edge, theory, used(analysis))
     return [
         f"The best ridge for all rows is lam = {best.gcv:.2g} by generalized cross-validation (GCV){edge}, "
         f"{best.leave_one_out:.2g} by leave-one-out{_by_theory(analysis)}. At the ridge by GCV {used(analysis)}."

@@ -7,8 +7,12 @@ import numpy as np
 
 from figures.analyse.matrix.best_ridge import LeaveOneOut
 from figures.analyse.matrix.data_theory import Predict, PredictBoth
+from figures.analyse.matrix.dependent.laws import SeriesLaws
+from figures.analyse.matrix.dependent.record import CORRECTED, DependentRows
+from figures.analyse.matrix.dependent.row_order import RowOrder
+from figures.analyse.matrix.dependent.theory import DependentTheory
 from figures.analyse.matrix.plan import MIN_ROWS, Plan
-from figures.analyse.matrix.record import ELLIPTICAL, TUNED, MatrixAnalysis, curve_labels
+from figures.analyse.matrix.record import ELLIPTICAL, TUNED, TUNED_CORRECTED, MatrixAnalysis, curve_labels
 from figures.core import Row, row
 from simulate.core import Estimate
 from theory.core.arrays import Array
@@ -22,6 +26,7 @@ RAW = "empirical covariance"
 RAW_TUNED = f"{TUNED}, {RAW}"
 RAW_ELLIPTICAL, RAW_TUNED_ELLIPTICAL = f"{RAW}, {ELLIPTICAL}", f"{RAW_TUNED}, {ELLIPTICAL}"
 GCV, LOO, BEST, BEST_LOO = "GCV", "leave-one-out", "best by GCV", "best by leave-one-out"
+BLOCKS, BEST_CORRECTED = "held-out blocks", f"best by {CORRECTED}"
 LINE_POINTS, ELLIPTICAL_POINTS = 90, 45
 
 
@@ -83,10 +88,12 @@ def ridge_rows(
     n: int,
     d: int,
     left_out: Predict | None = None,
+    independent: bool = True,
 ) -> list[Row]:
     """Return the errors of all n rows against the ridge: GCV, leave-one-out, theory, and the best one as a star.
 
     Where rows differ in scale the theory of leave-one-out is `left_out` and not GCV, and the best ridge is its own.
+    Where they are not `independent` the star is left to `dependent_rows`.
     """
     true = left_out or predict
     curves = ((GCV, predict), (RAW, raw)) if n >= MIN_ROWS else ((GCV, predict),)
@@ -97,6 +104,8 @@ def ridge_rows(
     for lam, theory, estimate in zip(loo.lams, expected, loo.errors, strict=True):
         reached = theory if np.isfinite(theory) else None  # beyond the searched ridges there is none
         rows.append(row(LOO, lam, panel=CHOICE, theory=reached, d=d, estimate=estimate, judged=False))
+    if not independent:
+        return rows
     star = BEST if left_out is None else BEST_LOO
     rows.append(row(star, best, panel=CHOICE, theory=float(true(n, np.array([best]))[0]), d=d))
     return rows
@@ -146,6 +155,62 @@ def elliptical_rows(
         (panel, label, x, y) for panel, label, xs, ys in curves for x, y in zip(xs, ys, strict=True) if np.isfinite(y)
     ]
     return [row(label, x, panel=panel, theory=y) for panel, label, x, y in finite]
+
+
+def dependent_rows(theory: DependentTheory, found: DependentRows, tuning: Array, plan: Plan, best: float) -> list[Row]:
+    """Return what is right for all rows against the ridge, corrected and on blocks, and for fewer rows as measured."""
+    n, d = theory.n, len(found.columns)
+    reached = [(lam, y) for lam, y in zip(tuning, theory.mean_test_error(n, tuning), strict=True) if np.isfinite(y)]
+    at_best = float(theory.mean_test_error(n, np.array([best]))[0])
+    measured = [Estimate.of(values) for values in found.corrected_error[:, :, -1].T]
+    return [
+        *(row(CORRECTED, lam, panel=CHOICE, theory=y) for lam, y in reached),
+        *(
+            row(BLOCKS, lam, panel=CHOICE, d=d, estimate=error, judged=False)
+            for lam, error in zip(found.blocked.lams, found.blocked.errors, strict=True)
+        ),
+        row(BEST_CORRECTED, best, panel=CHOICE, theory=at_best, d=d),
+        *(
+            row(CORRECTED, size, panel=TRAINING, d=d, estimate=error, judged=False)
+            for size, error in zip(plan.sizes, measured, strict=True)
+        ),
+    ]
+
+
+def with_corrected_choice(rows: list[Row]) -> list[Row]:
+    """Rename the curve of the ridge that GCV chooses, where corrected GCV does."""
+    return [{**line, "curve": line["curve"].replace(TUNED, TUNED_CORRECTED)} for line in rows]
+
+
+def lags_frame(found: RowOrder) -> "DataFrame":
+    """Return a table with one line for each lag: the correlation of rows, its error, and the fitted one."""
+    import pandas as pd
+
+    test = found.test
+    if isinstance(test, str):
+        raise ValueError("found must have a test of the rows, and they were not tested")
+    lags = np.arange(1, len(test.values) + 1)
+    frame = {"lag": lags, "correlation": test.values, "stderr": test.stderr}
+    if isinstance(found.laws, SeriesLaws):
+        frame["fitted"] = found.laws.correlations(len(lags) + 1)[1:]
+    return pd.DataFrame(frame)
+
+
+def errors_frame(found: DependentRows) -> "DataFrame":
+    """Return a table with one line for each error of all rows at the ridge that is chosen, and how it was found."""
+    import pandas as pd
+
+    blocks, later = found.blocked_error, found.fits_later
+    lines = [
+        ("GCV", found.gcv, None),
+        ("leave-one-out", found.loo.mean, found.loo.stderr),
+        ("corrected GCV", found.corrected, None),
+        ("held-out blocks", blocks.mean, blocks.stderr),
+        ("later blocks over corrected GCV of the rows before", later.mean, later.stderr),
+        ("effective rows, regressions", found.effective_rows, None),
+        ("effective rows, means", found.effective_rows_of_mean, None),
+    ]
+    return pd.DataFrame(lines, columns=["number", "value", "stderr"])
 
 
 def columns_frame(analysis: MatrixAnalysis) -> "DataFrame":

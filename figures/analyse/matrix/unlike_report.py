@@ -10,8 +10,11 @@ from simulate.masked import RowHeterogeneity
 from theory.core.arrays import Array
 
 
-def row_scales_text(found: RowHeterogeneity | str) -> str:
-    """Say how unlike the rows are, and whether that is more than chance."""
+def row_scales_text(found: RowHeterogeneity | str, dependent: bool = False) -> str:
+    """Say how unlike the rows are, and whether that is more than chance.
+
+    What follows for GCV and leave-one-out is said where rows are not `dependent`.
+    """
     if isinstance(found, str):
         return f"{found}."
     h = (
@@ -21,6 +24,8 @@ def row_scales_text(found: RowHeterogeneity | str) -> str:
     )
     if not differ(found):
         return f"The rows are of one scale, as far as one can tell: {h}."
+    if dependent:
+        return f"The rows differ in scale: {h}."
     return (
         f"The rows differ in scale: {h}. Generalized cross-validation (GCV) then reports too small an error, and "
         "leave-one-out does not."
