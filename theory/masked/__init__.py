@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from theory.core.former import former
 from theory.masked.errors import conditional_variances
 from theory.masked.estimate import EstimatedRidgeSolution, estimate
+from theory.masked.holes import MissingEntriesSolution, OracleError, oracle_error
 from theory.masked.learning_curve import LearningCurve, learning_curve
 from theory.masked.masked_ridge import predictor
 from theory.masked.masks import (
@@ -30,7 +31,9 @@ __all__ = [
     "LearningCurve",
     "MaskCurve",
     "MaskedRidgeSolution",
+    "MissingEntriesSolution",
     "OptimalRidge",
+    "OracleError",
     "PeakHeight",
     "RandomMasksSolution",
     "ReplicaSolution",
@@ -43,6 +46,7 @@ __all__ = [
     "learning_curve",
     "mask_curve",
     "optimal_ridge",
+    "oracle_error",
     "peak_height",
     "predictor",
     "replica",

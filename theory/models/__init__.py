@@ -33,6 +33,7 @@ from theory.models.large import (
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
+from theory.models.missing_entries import Dropout, MissingEntries
 from theory.models.nets import FactoredStack, VanillaEncoder
 from theory.models.perceptron import DiscretePerceptron, StochasticPerceptron, equally_spaced_levels
 from theory.models.potts import (
@@ -69,6 +70,7 @@ __all__ = [
     "Diagonal",
     "DiagonalPlusLowRank",
     "DiscretePerceptron",
+    "Dropout",
     "Empirical",
     "EqualScales",
     "Equicorrelated",
@@ -90,6 +92,7 @@ __all__ = [
     "MaskedRegression",
     "MaskedRidge",
     "Masking",
+    "MissingEntries",
     "Modes",
     "MulticlassMixture",
     "NarrowNetwork",
