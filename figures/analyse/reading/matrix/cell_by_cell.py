@@ -131,7 +131,7 @@ def _numbers(
     row, whole = [], True
     for column in chosen:
         cell = cells[column]
-        value = _value(cell, how)
+        value = value_of_cell(cell, how)
         if value is None:
             raise DataError(file.path, _not_a_number(layout, number, column, cells, how))
         if isfinite(value):
@@ -173,7 +173,7 @@ def _simple_numbers(cells: Cells, chosen: Sequence[int], how: Reading) -> list[f
     return row if text.isascii() and not marked and all(map(isfinite, row)) else None
 
 
-def _value(cell: str, how: Reading) -> float | None:
+def value_of_cell(cell: str, how: Reading) -> float | None:
     """Return the number in a cell, NaN where it is missing, infinity where it is infinite, None where it is text."""
     if how.marks and is_marker(cell, how.marks):
         return nan
