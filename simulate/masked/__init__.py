@@ -7,6 +7,13 @@ records `RandomMasks`, `SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedDa
 from simulate.masked.contrasts import contrasts
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.heterogeneity import RowHeterogeneity, row_heterogeneity
+from simulate.masked.holes import (
+    ImputationErrors,
+    Imputed,
+    imputation_error,
+    impute,
+    with_holes,
+)
 from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
 from simulate.masked.path import MaskedPath, fit_path
 from simulate.masked.replicate import (
@@ -24,6 +31,8 @@ from simulate.masked.spectra import correlation_eigenvalues, covariance_eigenval
 from simulate.masked.teacher_student import teacher_student_error
 
 __all__ = [
+    "ImputationErrors",
+    "Imputed",
     "Inputs",
     "MaskedFit",
     "MaskedPath",
@@ -36,6 +45,8 @@ __all__ = [
     "effective_ridge",
     "fit",
     "fit_path",
+    "imputation_error",
+    "impute",
     "mean_gcv_error",
     "mean_loo_error",
     "mean_test_error",
@@ -49,4 +60,5 @@ __all__ = [
     "top_eigenvalue",
     "top_outlier",
     "top_overlap",
+    "with_holes",
 ]

@@ -1,0 +1,7 @@
+"""Measures tables with holes: fills them, predicts the error at the holes, and tests whether holes depend on values."""
+
+from simulate.masked.holes.draw import with_holes
+from simulate.masked.holes.entry_errors import ImputationErrors, imputation_error
+from simulate.masked.holes.impute import Imputed, impute
+
+__all__ = ["ImputationErrors", "Imputed", "imputation_error", "impute", "with_holes"]

@@ -1,0 +1,161 @@
+"""The error at the holes of a table before they are filled: every entry seen is left out and predicted once."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.masked import checks
+from simulate.masked.holes.own_rows import OwnRows
+from simulate.masked.holes.pairwise import Pairwise
+from simulate.masked.holes.patterns import Patterns
+from simulate.masked.holes.table import HoledTable, holed_table
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import shown
+from theory.core.frames import table
+from theory.core.results import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ABOVE_LEAST = np.logspace(-2, 1, 13)  # ridges that are tried above the least one, in units of the columns' variance
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImputationErrors(Result):
+    """Expected squared errors at the holes of each column along ridges, in squared units of the data.
+
+    `error` and `stderr` (ridges, d) are per column. `mean_error` and `mean_stderr` (ridges,) are means over the entries
+    in units of their columns' variances, so that 1 is what filling with the mean gives. Standard errors are those of a
+    ratio of sums over rows, since the entries of a row err together.
+    """
+
+    lams: Array  # (ridges,), in units of the columns' variance
+    error: Array
+    stderr: Array
+    mean_error: Array
+    mean_stderr: Array
+    variances: Array  # (d,), of the entries seen
+    method: str
+    least_ridge: float  # 0 for own rows, which need none
+    pairs_never_seen: int  # pairs of columns that no row shows together, taken to be uncorrelated by "pairwise"
+    weights: Array = field(repr=False)  # (d,), shares of the columns in the mean by which the best ridge is chosen
+
+    def best(self) -> int:
+        """Return the place in `lams` of the ridge of least error, columns weighted by their numbers of holes."""
+        return int(np.argmin((self.error / self.variances) @ self.weights))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Make a table with a row for each ridge."""
+        return table(lam=self.lams, mean_error=self.mean_error, mean_stderr=self.mean_stderr)
+
+
+@checked
+def imputation_error(
+    X: Any, seen: Any = None, lams: Any = None, method: Literal["pairwise", "own_rows"] = "pairwise"
+) -> ImputationErrors:
+    """Predict the squared error at the holes of a table X (n, d), before filling them, along a list of ridges.
+
+    Every entry seen is predicted as if it were a hole, from the others of its row, by covariances ("pairwise") or a
+    regression ("own_rows") that do not contain it. It costs one inverse a row, or one eigendecomposition a column, and
+    no refits. The entry is left out of the mean of its column too, and of the scale: results are in the units of the
+    data, since in units of the entries' own standard deviation they would be too small by 4/N. The mean square
+    estimates the error at holes up to terms of order 1/n, if entries are missing completely at random: if whether an
+    entry is missing has nothing to do with its value, nor with any other.
+
+    `seen` (n, d) are truth values; by default all entries but NaN are seen. Ridges are in units of the columns'
+    variances; by default 13 from 0.01 to 10, for "pairwise" above the least ridge, at which the smallest eigenvalue of
+    the covariance is zero. Pairs of columns that no row shows together count as uncorrelated: `pairs_never_seen` says
+    how many. Derived here, as in the docstrings of `Pairwise` and `OwnRows`. ValueError as in `impute`, and for a ridge
+    at or below the least one.
+
+    >>> from simulate.masked import sample, with_holes
+    >>> from theory.models import AR1
+    >>> rng = np.random.default_rng(0)
+    >>> holed, seen = with_holes(sample(AR1(12, 0.8), 200, rng), 0.2, rng)
+    >>> found = imputation_error(holed, seen)
+    >>> print(f"{found.mean_error[found.best()]:.2f} +- {found.mean_stderr[found.best()]:.2f} of the variance")
+    0.33 +- 0.01 of the variance
+    """
+    return errors_along(holed_table(X, seen), lams, method)
+
+
+def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
+    """Predict the errors of a checked table; see `imputation_error`."""
+    pairwise = Pairwise(holed.values, Patterns.of(holed.seen), holed.rates) if method == "pairwise" else None
+    least = pairwise.least_ridge if pairwise else 0.0
+    strengths = least + ABOVE_LEAST if lams is None else ridges(lams)
+    if pairwise:
+        for i, lam in enumerate(strengths):
+            pairwise.require(lam, f"lams[{i}]")
+        standard = (pairwise.entry_errors(lam)[0] for lam in strengths)
+    else:
+        standard = iter(OwnRows(holed.values, holed.seen).entry_errors(strengths))
+    columns, means = [], []
+    for residuals in standard:
+        data_units = in_data_units(residuals, holed)
+        columns.append(by_column(data_units, holed.seen))
+        means.append(over_entries(data_units / np.sqrt(holed.variances), holed.seen))
+    return ImputationErrors(
+        lams=strengths,
+        error=np.array([error for error, _ in columns]),
+        stderr=np.array([stderr for _, stderr in columns]),
+        mean_error=np.array([error for error, _ in means]),
+        mean_stderr=np.array([stderr for _, stderr in means]),
+        variances=holed.variances,
+        method=method,
+        least_ridge=least,
+        pairs_never_seen=pairwise.pairs_never_seen if pairwise else 0,
+        weights=hole_weights(holed.seen),
+    )
+
+
+def ridges(lams: Any) -> Array:
+    """Return a non-empty list of positive ridges as an array, else ValueError."""
+    try:
+        values = np.asarray(lams)
+    except Exception:  # a list is ragged, or an object's conversion raises anything
+        raise ValueError(f"lams must be a non-empty list of numbers, got {shown(lams)}") from None
+    if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
+        raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
+    return np.array([positive_ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])
+
+
+def positive_ridge(lam: Any, name: str = "lam") -> float:
+    """Return a ridge above zero, else ValueError."""
+    strength = checks.ridge(lam, name)
+    if strength == 0:
+        raise ValueError(f"{name} must be positive for a table with holes, got 0")
+    return strength
+
+
+def hole_weights(seen: NDArray[np.bool_]) -> Array:
+    """Return the shares (d,) of the columns in the holes; equal ones where there is no hole."""
+    holes = (~seen).sum(axis=0).astype(np.float64)
+    return holes / holes.sum() if holes.any() else np.full(len(holes), 1 / len(holes))
+
+
+def in_data_units(residuals: Array, holed: HoledTable) -> Array:
+    """Return residuals (n, d) in units of the data, with every entry left out of the mean of its own column as well."""
+    return np.where(holed.seen, (residuals + holed.values / (holed.counts - 1)) * holed.scales, 0.0)
+
+
+def by_column(residuals: Array, measured: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Return the mean square (d,) of the entries measured in each column, and its standard error; NaN without any."""
+    squares = residuals**2
+    counts = measured.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(measured, squares, 0.0).sum(axis=0) / counts
+        spread = np.where(measured, squares - mean, 0.0)
+        return mean, np.sqrt((spread**2).sum(axis=0) / (counts - 1) / counts)
+
+
+def over_entries(residuals: Array, measured: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the mean square over all entries measured, and its standard error as a ratio of sums over rows."""
+    totals = np.where(measured, residuals**2, 0.0).sum(axis=1)
+    counts = measured.sum(axis=1)
+    mean = totals.sum() / counts.sum()
+    n = len(counts)
+    return float(mean), float(np.sqrt(n / (n - 1) * np.sum((totals - mean * counts) ** 2)) / counts.sum())
