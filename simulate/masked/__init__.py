@@ -8,8 +8,10 @@ from simulate.masked.contrasts import contrasts
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.heterogeneity import RowHeterogeneity, row_heterogeneity
 from simulate.masked.holes import (
+    HolesDependence,
     ImputationErrors,
     Imputed,
+    holes_depend_on_values,
     imputation_error,
     impute,
     with_holes,
@@ -31,6 +33,7 @@ from simulate.masked.spectra import correlation_eigenvalues, covariance_eigenval
 from simulate.masked.teacher_student import teacher_student_error
 
 __all__ = [
+    "HolesDependence",
     "ImputationErrors",
     "Imputed",
     "Inputs",
@@ -45,6 +48,7 @@ __all__ = [
     "effective_ridge",
     "fit",
     "fit_path",
+    "holes_depend_on_values",
     "imputation_error",
     "impute",
     "mean_gcv_error",

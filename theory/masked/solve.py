@@ -88,11 +88,11 @@ def solve(
     `least_ridge` of the result, and ValueError names it. At the holes of single rows (pairwise, `rows` other than
     "complete") E_k is averaged over `patterns` patterns, 200 by default, drawn with the generator of `seed`, or over
     all 2^d of them where `patterns` is as large; finite d only. `exact_size` takes the traces over the d - 1 inputs
-    of each regression, as is always done with `Dropout` and at the holes of single rows. These equations end where a factor carries a finite
-    part of every column, since the noise of its holes scales with the factor's square, row by row. Simulated with one
-    factor that is a share .8 of every variance (p = .2, n = 2d, lam = .05), errors of own rows are 1.4(1), 1.2(1) and
-    1.1(1) % above these at d = 30, 60 and 120, and pairwise ones (lam = .7) 3.2(1), 2.0(1) and 1.5(1) %; with a share
-    of .3 they are within 1 %, and fall as 1/d.
+    of each regression, as is always done with `Dropout` and at the holes of single rows. These equations end where a
+    factor carries a finite part of every column, since the noise of its holes scales with the factor's square, row by
+    row. Simulated with one factor that is a share .8 of every variance (p = .2, n = 2d), errors of own rows (lam = .05)
+    are 1.4(1), 1.2(1) and 1.1(1) % above these at d = 30, 60 and 120, and pairwise ones (lam = .7) 3.2(1), 2.0(1) and
+    1.5(1) %; with a share of .3 they are within 1 %, and fall as 1/d.
 
     `exact_size` (MaskedRidge and spans) takes kappa and df2 from Sigma without the masked rows and columns, the
     unknowns that a regression really has: better by a relative O(1/d), which matters for small d near alpha = 1. For

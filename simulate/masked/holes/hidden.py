@@ -14,7 +14,7 @@ SHARES = 10  # a tenth of the entries is hidden at a time
 ENOUGH_ENTRIES = 2000  # as many are hidden in all, if there are so many: their error is known to a few per cent
 RIDGES = tuple(4.0 * 2.0**-k for k in range(14))  # 4 to 0.0005, in units of the columns' variance
 FIRST, COARSE_STEP = 4, 2  # places in RIDGES: the search starts at 0.25 and goes by factors of 4, then of 2
-STEPS, DISTANCE = 15, 0.03  # of expectation maximization while a ridge is tried
+STEPS, DISTANCE = 15, 0.1  # of expectation maximization while a ridge is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,10 @@ class HiddenEntries:
             self._errors[place] = float(weights @ (total / np.maximum(count, 1)) / weights.sum())
         return self._errors[place]
 
+    def start(self, lam: float) -> tuple[Array, Array]:
+        """Return the moments nearest to those at a ridge that were found so far, from which other steps may start."""
+        return self.folds[0].nearest(lam)
+
     def at(self, lam: float, max_steps: int, tol: float) -> Hidden:
         """Return residuals and variances of all hidden entries at one ridge, from converged fits."""
         residuals, variances = np.full(self.seen.shape, np.nan), np.full(self.seen.shape, np.nan)
@@ -80,9 +84,11 @@ class _Fold:
         return np.where(self.hidden, self.all_values - self.fits[place].filled, 0.0)
 
     def converged(self, lam: float, max_steps: int, tol: float) -> Gaussian:
+        return maximize(self.values, self.patterns, self.nearest(lam), lam, max_steps, tol).gaussian
+
+    def nearest(self, lam: float) -> tuple[Array, Array]:
         near = min(self.fits, key=lambda place: abs(np.log(RIDGES[place] / lam)), default=None)
-        start = self._start() if near is None else self.fits[near].gaussian.moments
-        return maximize(self.values, self.patterns, start, lam, max_steps, tol).gaussian
+        return self._start() if near is None else self.fits[near].gaussian.moments
 
     def _start(self) -> tuple[Array, Array]:
         return start_from_pairs(self.values, self.seen)

@@ -9,7 +9,7 @@ from simulate.core.kernels import cached_njit
 from theory.core.arrays import Array
 
 
-@cached_njit()
+@cached_njit(fastmath={"contract", "reassoc"})
 def invert_blocks(
     matrix: Array,
     places: NDArray[Any],
@@ -25,55 +25,86 @@ def invert_blocks(
 
     Pattern p has the block of the places I = `places[starts[p]:starts[p + 1]]` and the rows
     `rows[firsts[p]:firsts[p + 1]]`. For each of them `solved[:, row, I]` becomes matrix_II^-1 right[:, row, I],
-    `diagonal[row, I]` the diagonal of matrix_II^-1, and matrix_II^-1 is added to `total[I, I]`. Return the number of
-    the first pattern whose block is not positive definite, or -1. `right` has the shape (right sides, n, d).
+    `diagonal[row, I]` the diagonal of matrix_II^-1, and the lower triangle of matrix_II^-1 is added to `total[I, I]`.
+    Return the number of the first pattern whose block is not positive definite, or -1. `right` has the shape (right
+    sides, n, d), and places ascend.
     """
     d = len(matrix)
-    block, pivots = np.empty((d, d)), np.empty(d)
+    block, entries, answers = np.empty((d, d)), np.empty(d), np.empty(d)
+    pivot, lines, factors = np.empty((4, 4)), np.empty((4, d)), np.empty(4)
     for p in range(len(starts) - 1):
         first, size = starts[p], starts[p + 1] - starts[p]
         for i in range(size):
             for j in range(i + 1):
                 block[i, j] = matrix[places[first + i], places[first + j]]
-        # The sweep operator on the lower triangle needs no more operations than Cholesky's factor and its inverse, and
-        # its innermost loop runs along rows. After all sweeps the block is minus its inverse.
-        for k in range(size):
-            pivot = block[k, k]
-            if not pivot > 0.0:
-                return p
-            for i in range(k):
-                pivots[i] = block[k, i]
-            for i in range(k, size):
-                pivots[i] = block[i, k]
+        # The sweep operator on the lower triangle needs no more operations than Cholesky's factor and its inverse. It
+        # takes four pivots at a time, so that a row is read and written once for four products. After all sweeps the
+        # block is minus its inverse.
+        for k in range(0, size, 4):
+            end = min(k + 4, size)
+            pivot[:] = 0.0
+            for a in range(4):
+                pivot[a, a] = 1.0
+                for i in range(size):
+                    lines[a, i] = 0.0
+            for a in range(end - k):
+                for b in range(a + 1):
+                    pivot[a, b] = pivot[b, a] = block[k + a, k + b]
+                for i in range(k):
+                    lines[a, i] = block[k + a, i]
+                for i in range(end, size):
+                    lines[a, i] = block[i, k + a]
+            for a in range(4):
+                head = pivot[a, a]
+                if not head > 0.0:
+                    return p
+                pivot[a, a] = 1.0
+                for b in range(4):
+                    pivot[a, b] /= head
+                for c in range(4):
+                    if c != a:
+                        factor = pivot[c, a]
+                        pivot[c, a] = 0.0
+                        for b in range(4):
+                            pivot[c, b] -= factor * pivot[a, b]
+            one, two, three, four = lines[0], lines[1], lines[2], lines[3]
             for i in range(size):
-                factor = pivots[i] / pivot
-                line = block[i]
-                for j in range(i + 1):
-                    line[j] -= factor * pivots[j]
-            for i in range(k):
-                block[k, i] = pivots[i] / pivot
-            for i in range(k + 1, size):
-                block[i, k] = pivots[i] / pivot
-            block[k, k] = -1.0 / pivot
+                if i < k or i >= end:
+                    for a in range(4):
+                        factors[a] = 0.0
+                        for b in range(4):
+                            factors[a] += lines[b, i] * pivot[b, a]
+                    f, g, h, e = factors[0], factors[1], factors[2], factors[3]
+                    line = block[i]
+                    for j in range(i + 1):
+                        line[j] -= f * one[j] + g * two[j] + h * three[j] + e * four[j]
+                    for a in range(end - k):
+                        if i < k:
+                            block[k + a, i] = factors[a]
+                        else:
+                            block[i, k + a] = factors[a]
+            for a in range(end - k):
+                for b in range(a + 1):
+                    block[k + a, k + b] = -pivot[a, b]
         n_rows = firsts[p + 1] - firsts[p]
         for i in range(size):
-            for j in range(i):
-                block[i, j] = -block[i, j]
-                block[j, i] = block[i, j]
-                total[places[first + i], places[first + j]] += n_rows * block[i, j]
-                total[places[first + j], places[first + i]] += n_rows * block[i, j]
-            block[i, i] = -block[i, i]
-            total[places[first + i], places[first + i]] += n_rows * block[i, i]
+            line, sums = block[i], total[places[first + i]]
+            for j in range(i + 1):
+                line[j] = -line[j]
+                sums[places[first + j]] += n_rows * line[j]
         for r in range(firsts[p], firsts[p + 1]):
             row = rows[r]
             for side in range(len(right)):
                 for i in range(size):
-                    pivots[i] = right[side, row, places[first + i]]
+                    entries[i], answers[i] = right[side, row, places[first + i]], 0.0
                 for i in range(size):
-                    one = 0.0
-                    for j in range(size):
-                        one += block[i, j] * pivots[j]
-                    solved[side, row, places[first + i]] = one
+                    line, head, answer = block[i], entries[i], 0.0
+                    for j in range(i):
+                        answer += line[j] * entries[j]
+                        answers[j] += line[j] * head
+                    answers[i] += answer + line[i] * head
+                for i in range(size):
+                    solved[side, row, places[first + i]] = answers[i]
             for i in range(size):
                 diagonal[row, places[first + i]] = block[i, i]
     return -1

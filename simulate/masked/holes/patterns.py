@@ -61,7 +61,7 @@ class Patterns:
         )
         if failed >= 0:
             raise np.linalg.LinAlgError(f"the block of row {self.rows[self.firsts[failed]]} is not positive definite")
-        return Blocks(solved, diagonal, total)
+        return Blocks(solved, diagonal, total + np.tril(total, -1).T)
 
     def conditional(self, matrix: Array, values: Array, diagonal: bool = False) -> "Conditional":
         """Compute means and covariances of the holes given the entries seen, for rows of mean 0 and covariance matrix.
@@ -77,7 +77,6 @@ class Patterns:
         variances = np.zeros_like(values)
         if not many.all():
             precision = np.linalg.inv(matrix)
-            precision = (precision + precision.T) / 2
             blocks = self._solve(precision, (values @ precision)[None], ~self.patterns & ~many[:, None])
             filled -= blocks.solved[0]
             spread += blocks.total

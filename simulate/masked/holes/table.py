@@ -98,8 +98,8 @@ def with_mask(name: str, X: Any, seen: Any) -> tuple[Array, NDArray[np.bool_]]:
     return data, mask
 
 
-def require_entries(data: Array, mask: NDArray[np.bool_]) -> None:
-    """Raise ValueError for a table that is too small, or has a column or a row without enough entries."""
+def require_entries(data: Array, mask: NDArray[np.bool_], rows: bool = True) -> None:
+    """Raise ValueError for a table that is too small, or has a column, or with `rows` a row, without enough entries."""
     if data.shape[0] < 3 or data.shape[1] < 2:
         raise ValueError(f"X must have at least 3 rows and 2 columns, got shape {data.shape}")
     counts = mask.sum(axis=0)
@@ -109,7 +109,7 @@ def require_entries(data: Array, mask: NDArray[np.bool_]) -> None:
             f"X must have 2 entries or more in every column, got {counts[column]} in column {column}: drop it"
         )
     empty = ~mask.any(axis=1)
-    if empty.any():
+    if rows and empty.any():
         raise ValueError(
             f"X must have an entry in every row, got none in row {int(empty.argmax())} and {int(empty.sum())} in all: "
             f"nothing predicts their holes, drop them"

@@ -12,7 +12,7 @@ from theory.core.arrays import Array
 from theory.core.ranges import Accepted, Count, NonNegativeCount
 from theory.core.results import Result
 from theory.masked.errors import conditional_variances
-from theory.masked.holes.patterns import PatternMean, pattern_mean
+from theory.masked.holes.patterns import Pattern, pattern_mean
 from theory.masked.masks.random_masks import mean_over_coordinates
 from theory.models import (
     AR1,
@@ -37,6 +37,7 @@ HAAR = (GivenSpectrum, GOEPrecision, PowerLaw, SpectralDensity, Wishart)
 VANISHING = 1e-17  # relative size of terms that are left out of a sum
 MAX_TERMS = 10_000_000
 EIGENVALUE_ROUNDING = 1e-13  # of correlations, below which a combination of columns has no variance
+NULL_REACH = 1e-12  # squared part of a column in such combinations, above which the others determine it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +93,7 @@ def oracle_error(
     0.388223
     >>> finite = oracle_error(AR1(30, 0.7), 0.2)
     >>> print(f"{finite.mean:.2f} {finite.mean_stderr:.1g}")
-    0.40 0.003
+    0.40 0.001
     """
     if not covariance.is_finite:
         if np.ndim(missing_rates) or isinstance(missing_rates, Dropout):
@@ -106,7 +107,8 @@ def oracle_error(
     if isinstance(missing_rates, Dropout):
         value = np.array([_under_dropout(Sigma, missing_rates, k, missing_rates.lengths <= k) for k in range(d)])
         return OracleError(covariance, value, np.zeros(d), 0.0)
-    found = oracle_patterns(Sigma, np.broadcast_to(1 - np.asarray(missing_rates, float), d), patterns, seed)
+    q = np.broadcast_to(1 - np.asarray(missing_rates, float), d)
+    found = pattern_mean(q, lambda pattern: conditional(Sigma, pattern), patterns, seed)
     return OracleError(covariance, found.errors, found.stderr, found.mean_stderr)
 
 
@@ -124,31 +126,33 @@ def oracle_of_rows(model: MissingEntries, patterns: int, seed: int) -> OracleErr
     return oracle_error(of, rates, patterns=patterns, seed=seed)
 
 
-def oracle_patterns(Sigma: Array, seen_rates: Array, patterns: int, seed: int) -> PatternMean:
-    """Average conditional variances of holes over the patterns of independent holes."""
-    return pattern_mean(seen_rates, lambda seen, holes: conditional(Sigma, seen, holes), patterns, seed)
+def conditional(Sigma: Array, pattern: Pattern) -> Array:
+    """Compute the variance (d,) of every column given the other ones that a row shows, `pattern` (d,).
 
-
-def conditional(Sigma: Array, seen: NDArray[np.intp], holes: NDArray[np.intp]) -> Array:
-    """Compute the variances (h,) of the columns `holes` given the columns `seen`.
-
-    Combinations of the seen columns without variance, which a singular Sigma has, tell nothing and are left out.
+    Holes are predicted from all that is seen, and a column that is seen from the others that are: the inverse of the
+    seen block has 1/variance on its diagonal. Combinations of the seen columns without variance, which a singular Sigma
+    has, tell nothing of the holes, and everything of the columns that take part in them.
     """
-    scales = np.sqrt(np.diagonal(Sigma)[seen])
-    scales = np.where(scales > 0, scales, 1.0)
+    seen, holes, variances = np.flatnonzero(pattern), np.flatnonzero(~pattern), np.diagonal(Sigma)
+    found = variances.copy()
+    if not seen.size:
+        return found
+    scales = np.sqrt(np.where(variances[seen] > 0, variances[seen], 1.0))
     eigenvalues, vectors = np.linalg.eigh(Sigma[np.ix_(seen, seen)] / np.outer(scales, scales))
     kept = eigenvalues > EIGENVALUE_ROUNDING * len(seen)
     projected = vectors[:, kept].T @ (Sigma[np.ix_(seen, holes)] / scales[:, None])
-    explained = (projected**2 / eigenvalues[kept, None]).sum(axis=0)
-    return np.asarray(np.maximum(np.diagonal(Sigma)[holes] - explained, 0.0))
+    found[holes] -= (projected**2 / eigenvalues[kept, None]).sum(axis=0)
+    determined = (vectors[:, ~kept] ** 2).sum(axis=1) > NULL_REACH
+    precisions = (vectors[:, kept] ** 2 / eigenvalues[kept]).sum(axis=1)
+    found[seen] = np.where(determined, 0.0, scales**2 / np.where(determined, 1.0, precisions))
+    return np.asarray(np.maximum(found, 0.0))
 
 
 def _under_dropout(Sigma: Array, rates: Dropout, k: int, kinds: NDArray[np.bool_]) -> float:
     """Average the variance of column k given the others over some kinds of rows; NaN where there are none."""
     if not kinds.any():
         return float(np.nan)
-    columns = [np.setdiff1d(np.arange(length), [k]) for length in rates.lengths[kinds]]
-    values = [float(conditional(Sigma, seen, np.array([k]))[0]) for seen in columns]
+    values = [float(conditional(Sigma, np.arange(rates.d) < length)[k]) for length in rates.lengths[kinds]]
     return float(np.average(values, weights=rates.shares[kinds]))
 
 

@@ -9,7 +9,7 @@ from theory.core.arrays import Array
 from theory.masked.holes.columns import DensePencil, Regression, form
 from theory.masked.holes.equation import RowWeight
 from theory.masked.holes.estimators import Estimator
-from theory.masked.holes.patterns import PatternMean, pattern_mean
+from theory.masked.holes.patterns import Pattern, PatternMean, pattern_mean
 from theory.models import MissingEntries
 
 
@@ -29,8 +29,15 @@ class _RowsWithHoles:
     own_table: bool
     weights: list[RowWeight] = field(default_factory=list)  # of all regressions that were solved
 
-    def errors(self, seen: NDArray[np.intp], holes: NDArray[np.intp]) -> Array:
-        """Compute the errors at the holes (h,) of a row that shows the columns `seen`."""
+    def errors(self, pattern: Pattern) -> Array:
+        """Compute the errors (d,) at the holes of a row that shows `pattern` (d,), NaN at what it shows."""
+        errors = np.full(len(pattern), np.nan)
+        seen, holes = np.flatnonzero(pattern), np.flatnonzero(~pattern)
+        if holes.size:
+            errors[holes] = self._at_holes(seen, holes)
+        return errors
+
+    def _at_holes(self, seen: NDArray[np.intp], holes: NDArray[np.intp]) -> Array:
         of = self.estimator
         if not seen.size:
             return np.asarray(of.covariance[holes, holes])

@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 
 from theory.core.arrays import Array
 
-FEWEST_HOLES = 10  # patterns with a hole in a column, below which patterns are drawn for it alone
+FEWEST_HOLES = 10  # patterns with a hole in a column, below which the column gets so many of its own
 
-Errors = Callable[[NDArray[np.intp], NDArray[np.intp]], Array]  # (columns seen, holes) -> one error for each hole
+Pattern = NDArray[np.bool_]  # (d,), True where an entry is seen
+Errors = Callable[
+    [Pattern], Array
+]  # errors (d,) at the holes of a row; NaN, or that of a hole there, where one is seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,23 +32,19 @@ def pattern_mean(seen_rates: Array, errors: Errors, patterns: int, seed: int) ->
     """Average the errors of holes over the patterns of their rows, each column seen with its own probability (d,).
 
     Where `patterns` are enough for all 2^d patterns, these are summed with their probabilities. Otherwise `patterns`
-    are drawn with the generator of `seed`; a column with few holes in them, since its rate is small or zero, gets
-    patterns that are drawn for it, with a hole in it.
+    are drawn with the generator of `seed`; a column with few holes in them, since its rate is small or zero, is taken
+    out of some of them besides. Holes are independent, so that a pattern given a hole is one of the other columns.
     """
     d = len(seen_rates)
     if d < 63 and 2**d <= patterns:
         return _enumerated(seen_rates, errors)
-    rng = np.random.default_rng(seed)
-    drawn = _stratified(seen_rates, patterns, rng)
-    values = np.full((patterns, d), np.nan)
-    for i, seen in enumerate(drawn):
-        values[i, ~seen] = errors(np.flatnonzero(seen), np.flatnonzero(~seen))
-    for k in np.flatnonzero((~drawn).sum(axis=0) < min(FEWEST_HOLES, patterns)):
-        for i, seen in enumerate(drawn):
-            if seen[k]:
-                others = seen.copy()
-                others[k] = False
-                values[i, k] = errors(np.flatnonzero(others), np.array([k]))[0]
+    drawn = _stratified(seen_rates, patterns, np.random.default_rng(seed))
+    values = np.array([errors(seen) for seen in drawn])
+    for k in np.flatnonzero(np.isfinite(values).sum(axis=0) < min(FEWEST_HOLES, patterns)):
+        for i in np.flatnonzero(np.isnan(values[:, k]))[:FEWEST_HOLES]:
+            without = drawn[i].copy()
+            without[k] = False
+            values[i, k] = errors(without)[k]
     return _summary(values)
 
 
@@ -76,18 +75,15 @@ def _enumerated(seen_rates: Array, errors: Errors) -> PatternMean:
     d = len(seen_rates)
     total = np.zeros(d)
     for seen in _subsets(d):
-        holes = np.flatnonzero(~seen)
-        if not holes.size:
-            continue
         probability = np.where(seen, seen_rates, 1 - seen_rates)
         # That of the others, given the hole: without its own factor, which may be zero.
-        given = np.array([np.prod(np.delete(probability, k)) for k in holes])
+        given = np.array([0.0 if seen[k] else np.prod(np.delete(probability, k)) for k in range(d)])
         possible = given > 0
         if possible.any():
-            total[holes[possible]] += given[possible] * errors(np.flatnonzero(seen), holes[possible])
+            total[possible] += given[possible] * errors(seen)[possible]
     return PatternMean(total, np.zeros(d), 0.0)
 
 
-def _subsets(d: int) -> Iterator[NDArray[np.bool_]]:
+def _subsets(d: int) -> Iterator[Pattern]:
     for number in range(2**d):
         yield (number >> np.arange(d)) & 1 == 1

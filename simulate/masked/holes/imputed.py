@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units, over_entries, positive_ridge
-from simulate.masked.holes.expectation import Gaussian, maximize, start_from_pairs
+from simulate.masked.holes.expectation import Gaussian, maximize
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
@@ -147,8 +147,7 @@ def _by_maximization(holed: HoledTable, lam: float | None) -> _Filled:
     hidden = HiddenEntries(holed.values, holed.seen, hole_weights(holed.seen))
     strength = RIDGES[hidden.choose()] if lam is None else lam
     patterns = Patterns.of(holed.seen)
-    start = start_from_pairs(holed.values, holed.seen)
-    found = maximize(holed.values, patterns, start, strength, MAX_STEPS, DISTANCE)
+    found = maximize(holed.values, patterns, hidden.start(strength), strength, MAX_STEPS, DISTANCE)
     filled, variances = found.gaussian.fill(holed.values, holed.seen, patterns)
     at_hidden = hidden.at(strength, MAX_STEPS, DISTANCE_OF_HIDDEN)
     return _Filled(

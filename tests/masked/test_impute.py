@@ -1,0 +1,309 @@
+"""Filling holes: expectation maximization against plain loops, the errors it expects, and bad tables."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulate.core import Estimate, stream
+from simulate.masked import holes_depend_on_values, imputation_error, impute, sample, with_holes
+from simulate.masked.holes import expectation
+from simulate.masked.holes.hidden import RIDGES, HiddenEntries
+from simulate.masked.holes.patterns import Patterns
+from simulate.masked.holes.table import holed_table
+from theory.core.errors import FitError
+from theory.models import AR1, Dropout
+
+
+def table(seed, n=40, d=8, rate=0.3, correlation=0.8):
+    rng = np.random.default_rng(seed)
+    X = sample(AR1(d, correlation), n, rng)
+    seen = rng.random((n, d)) >= rate
+    seen[np.arange(n), rng.integers(d, size=n)] = True
+    return X, seen
+
+
+def plain_steps(Z, seen, lam, steps):
+    """Expectation maximization row by row from the unit matrix."""
+    n, d = Z.shape
+    mean, covariance = np.zeros(d), np.eye(d)
+    for _ in range(steps):
+        filled, spread = Z.copy(), np.zeros((d, d))
+        ridged = covariance + lam * np.eye(d)
+        for i in range(n):
+            o, h = seen[i], ~seen[i]
+            weights = np.linalg.solve(ridged[np.ix_(o, o)], ridged[np.ix_(o, h)])
+            filled[i, h] = mean[h] + (Z[i, o] - mean[o]) @ weights
+            spread[np.ix_(h, h)] += covariance[np.ix_(h, h)] - ridged[np.ix_(h, o)] @ weights
+        mean = filled.mean(axis=0)
+        covariance = ((filled - mean).T @ (filled - mean) + spread) / n
+    return filled, mean, covariance
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.75])  # with many holes the blocks of the entries seen are inverted
+def test_the_fixed_point_is_that_of_plain_steps(rate):
+    X, seen = table(0, rate=rate)
+    holed = holed_table(X, seen)
+    start = expectation.start_from_pairs(holed.values, seen)
+    found = expectation.maximize(holed.values, Patterns.of(seen), start, 0.3, 500, 1e-9)
+    filled, mean, covariance = plain_steps(holed.values, seen, 0.3, 400)
+    np.testing.assert_allclose(found.filled, filled, atol=1e-7)
+    np.testing.assert_allclose(found.gaussian.mean, mean, atol=1e-7)
+    np.testing.assert_allclose(found.gaussian.covariance, covariance, atol=1e-7)
+    assert found.steps < 60
+    given = impute(X, seen, lam=0.3)
+    np.testing.assert_allclose(given.table, holed.in_units(filled), atol=0.01)
+    np.testing.assert_array_equal(given.table[seen], X[seen])
+
+
+def test_the_distance_that_is_reported_bounds_the_true_one():
+    for seed, lam in ((1, 0.05), (2, 0.3), (3, 1.0)):
+        X, seen = table(seed, n=30, d=12, rate=0.5)
+        holed = holed_table(X, seen)
+        start, patterns = expectation.start_from_pairs(holed.values, seen), Patterns.of(seen)
+        exact = expectation.maximize(holed.values, patterns, start, lam, 2000, 1e-10).filled
+        for tol in (0.03, 3e-3):
+            found = expectation.maximize(holed.values, patterns, start, lam, 500, tol)
+            assert np.sqrt(np.mean((found.filled - exact)[~seen] ** 2)) < tol
+
+
+def test_conditional_variances_are_those_of_a_gaussian():
+    X, seen = table(4)
+    found = impute(X, seen, lam=0.2)
+    ridged = found._model.ridged
+    i = int(np.flatnonzero((~seen).sum(axis=1) == 3)[0])
+    o, h = seen[i], ~seen[i]
+    block = ridged[np.ix_(h, h)] - ridged[np.ix_(h, o)] @ np.linalg.solve(ridged[np.ix_(o, o)], ridged[np.ix_(o, h)])
+    expected = np.diagonal(block) * found.inflation[h] * found._scales[h] ** 2
+    np.testing.assert_allclose(found.predicted_error[i, h], expected, rtol=1e-9)
+    assert (found.predicted_error[seen] == 0).all()
+    assert (found.predicted_error[~seen] > 0).all()
+
+
+def test_hidden_entries_are_predicted_without_being_seen():
+    X, seen = table(5, n=30)
+    holed = holed_table(X, seen)
+    weights = np.ones(8)
+    first = HiddenEntries(holed.values, seen, weights)
+    hidden = first.folds[0].hidden
+    assert not (hidden & ~seen).any()
+    np.testing.assert_array_equal(sum(fold.hidden.astype(int) for fold in first.folds), seen)  # each of them once
+    moved = np.where(hidden, holed.values + 100, holed.values)
+    again = HiddenEntries(moved, seen, weights)
+    np.testing.assert_array_equal(first.folds[0].values, again.folds[0].values)
+    one, two = (tried.at(0.3, 500, 1e-3).residuals[hidden] for tried in (first, again))
+    np.testing.assert_allclose(two - one, 100)
+
+
+def test_the_ridge_chosen_has_the_least_error_of_its_neighbors():
+    X, seen = table(6, n=60, d=12)
+    holed = holed_table(X, seen)
+    tried = HiddenEntries(holed.values, seen, np.ones(12))
+    best = tried.choose()
+    assert tried.error(best) <= min(tried.error(best - 1), tried.error(best + 1))
+    assert impute(X, seen).lam in RIDGES
+
+
+def test_errors_expected_by_maximization_are_those_of_the_holes():
+    """Of all holes, and of the quarters that the model calls the safest and the most doubtful, over 40 tables."""
+    gaps, quarters = [], []
+    for r in range(40):
+        rng = stream(0, "expected errors", r)
+        X = sample(AR1(15, 0.8), 60, rng)
+        holed, seen = with_holes(X, 0.3, rng)
+        found = impute(holed, lam=0.2)
+        expected, true = found.predicted_error[~seen], (found.table - X)[~seen] ** 2
+        gaps.append(expected.mean() - true.mean())
+        order = np.argsort(expected)
+        few = len(order) // 4
+        quarters.append(
+            [[part.sum(), true[places].sum()] for places in (order[:few], order[-few:]) for part in [expected[places]]]
+        )
+    gap = Estimate.of(gaps)
+    assert abs(gap.mean) < 4 * gap.stderr + 0.01
+    assert gap.stderr < 0.02
+    safe, doubtful = np.sum(quarters, axis=0)
+    assert safe[0] / safe[1] == pytest.approx(1, abs=0.15)
+    assert doubtful[0] / doubtful[1] == pytest.approx(1, abs=0.15)
+    assert doubtful[1] > 2 * safe[1]
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.sampled_from(["em", "pairwise", "own_rows"]))
+def test_units_means_and_orders_do_not_matter(seed, method):
+    rng = np.random.default_rng(seed)
+    X, seen = table(7, n=20, d=5)
+    lam = 2.0 if method == "pairwise" else 0.3
+    found = impute(X, seen, lam, method)
+    scales, means = 10 ** rng.uniform(-3, 3, 5), rng.standard_normal(5)
+    rows, columns = rng.permutation(20), rng.permutation(5)
+    moved = (X * scales + means)[rows][:, columns]
+    again = impute(moved, seen[rows][:, columns], lam, method)
+    # Other entries are hidden after a permutation, so that expected errors differ, and steps stop within their distance.
+    back = (again.table - means[columns]) / scales[columns]
+    np.testing.assert_allclose(back, found.table[rows][:, columns], atol=0.01 if method == "em" else 1e-8)
+
+
+def test_a_table_without_holes_is_returned_and_its_errors_are_those_of_single_entries():
+    X, _ = table(8, n=100)
+    found = impute(X)
+    np.testing.assert_array_equal(found.table, X)
+    assert (found.predicted_error == 0).all()
+    assert found.relative_error == pytest.approx(np.nanmean(found.entry_residuals**2), rel=0.1)
+    assert list(found.to_frame()["column"]) == list(range(8))
+    assert "Imputed(table=<array (100, 8)" in repr(found)
+
+
+def test_it_beats_the_mean_also_with_fewer_rows_than_columns():
+    X, seen = table(9, n=20, d=40, rate=0.3)
+    found = impute(X, seen)
+    means = np.where(seen, X, 0).sum(axis=0) / seen.sum(axis=0)
+    assert np.mean((found.table - X)[~seen] ** 2) < 0.9 * np.mean((means - X)[~seen] ** 2)
+
+
+def test_too_few_steps_are_an_error_that_carries_the_result(monkeypatch):
+    X, seen = table(10)
+    monkeypatch.setattr("simulate.masked.holes.imputed.MAX_STEPS", 3)
+    monkeypatch.setattr("simulate.masked.holes.imputed.DISTANCE", 1e-12)
+    with pytest.raises(FitError, match=r"after 3 steps at lam = 0\.001: raise lam") as failure:
+        impute(X, seen, lam=0.001)
+    assert not failure.value.fit.converged
+    assert impute(X, seen, lam=0.001, check=False).iterations == 3
+
+
+GOOD = np.random.default_rng(0).standard_normal((12, 4))
+SEEN = np.ones((12, 4), dtype=bool)
+SEEN[[0, 3, 5], [1, 2, 0]] = False
+
+
+def with_entry(place, value):
+    X = GOOD.copy()
+    X[place] = value
+    return X
+
+
+def without(place):
+    seen = SEEN.copy()
+    seen[place] = False
+    return seen
+
+
+BAD = {
+    "X must contain real numbers": (np.array([["a", "b"]] * 4), None),
+    r"X must have shape \(samples, coordinates\)": (np.zeros(4), None),
+    "at least 3 rows and 2 columns, got shape \\(2, 4\\)": (GOOD[:2], SEEN[:2]),
+    "got shape \\(12, 1\\)": (GOOD[:, :1], SEEN[:, :1]),
+    "seen must have one truth value for each entry of X, shape \\(12, 4\\), got shape \\(4, 12\\)": (GOOD, SEEN.T),
+    "got shape \\(12, 4\\) and dtype int64": (GOOD, SEEN.astype(int)),
+    "finite where it is seen, got nan at row 2, column 3": (with_entry((2, 3), np.nan), SEEN),
+    "finite where it is seen, got inf at row 2, column 3": (with_entry((2, 3), np.inf), None),
+    "got 0 in column 2": (GOOD, without(np.s_[:, 2])),
+    "got 1 in column 2": (GOOD, without(np.s_[1:, 2])),
+    "got equal entries of 7 in column 1": (with_entry(np.s_[:, 1], 7), SEEN),
+    "got none in row 6 and 2 in all": (GOOD, without(np.s_[6:8])),
+    "columns of size 1e-50 to": (with_entry((2, 3), 1e200), SEEN),
+    "rectangular array": ([[1.0, 2.0], [3.0]], None),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_tables_are_refused_by_row_and_column(message):
+    X, seen = BAD[message]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for function in (impute, imputation_error):
+            with pytest.raises(ValueError, match=message):
+                function(X, seen)
+
+
+def test_other_bad_arguments():
+    with pytest.raises(ValueError, match="lam must be positive for a table with holes, got 0"):
+        impute(GOOD, SEEN, lam=0)
+    with pytest.raises(ValueError, match="method must be one of"):
+        impute(GOOD, SEEN, method="knn")
+    with pytest.raises(ValueError, match="lam must be above the least ridge"):
+        impute(np.random.default_rng(0).standard_normal((12, 30)), lam=1e-12, method="pairwise")
+    with pytest.raises(ValueError, match="lams must be a non-empty list"):
+        imputation_error(GOOD, SEEN, [])
+    with pytest.raises(ValueError, match=r"lams\[1\] must be positive"):
+        imputation_error(GOOD, SEEN, [1.0, 0.0])
+    with pytest.raises(ValueError, match="X must have 4 columns as the table, got 3"):
+        impute(GOOD, SEEN).fill(GOOD[:, :3])
+    with pytest.raises(ValueError, match="masked entries as well"):
+        impute(np.ma.array(GOOD, mask=~SEEN), SEEN)
+    masked = np.ma.array(GOOD, mask=~SEEN)
+    np.testing.assert_array_equal(impute(masked).table, impute(GOOD, SEEN).table)
+
+
+def test_pairs_never_seen_together_are_counted():
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    seen = np.ones(X.shape, dtype=bool)
+    seen[:20, 0] = seen[20:, 1] = False
+    assert imputation_error(X, seen).pairs_never_seen == 1
+    assert imputation_error(X, seen, method="own_rows").pairs_never_seen == 0
+
+
+def test_holes_are_drawn_at_their_rates():
+    rng = np.random.default_rng(0)
+    X = np.ones((4000, 3))
+    _, seen = with_holes(X, [0.0, 0.2, 0.5], rng)
+    np.testing.assert_allclose(seen.mean(axis=0), [1, 0.8, 0.5], atol=0.04)
+    holed, seen = with_holes(X, Dropout([1.0, 0.75, 0.25]), rng)
+    np.testing.assert_allclose(seen.mean(axis=0), [1, 0.75, 0.25], atol=0.04)
+    assert (seen[:, 1] >= seen[:, 2]).all()
+    np.testing.assert_array_equal(np.isnan(holed), ~seen)
+    assert not np.isnan(X).any()
+    with pytest.raises(ValueError, match="one number, or one for each of d = 3"):
+        with_holes(X, [0.1, 0.2], rng)
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\)"):
+        with_holes(X, 1.0, rng)
+    with pytest.raises(ValueError, match="of d = 3 columns as X, got d = 2"):
+        with_holes(X, Dropout([1.0, 0.5]), rng)
+
+
+def rejections(kind, tables=40, n=120, d=15):
+    count = 0
+    for r in range(tables):
+        rng = stream(0, "holes depend", kind, r)
+        X = sample(AR1(d, 0.8), n, rng)
+        rates = np.full((n, d), 0.2)
+        if kind == "rows":
+            rates = rng.choice([0.05, 0.35], size=(n, 1))
+        elif kind == "driver":
+            rates = np.where(np.arange(d) == 0, 0.0, 0.3 + 0.2 * np.tanh(2 * X[:, :1]))
+        elif kind == "own":
+            rates = np.where(X > 0.8, 0.7, 0.05)
+        seen = rng.random((n, d)) >= rates
+        count += holes_depend_on_values(X, seen, rng).p_value <= 0.05
+    return count
+
+
+def test_holes_at_random_are_called_dependent_at_the_level_and_others_always():
+    assert rejections("random") <= 7  # of 40 at a level of 0.05: more have a probability of 1e-3
+    assert rejections("rows") <= 7  # rows of few and of many holes are no dependence on values
+    assert rejections("driver", 15) == rejections("own", 15) == 15
+
+
+def test_p_values_of_the_sequential_permutation_test_are_uniform():
+    rng = stream(0, "permutation p-values")
+    values = [holes_depend_on_values(rng.standard_normal((40, 2)), rng.random((40, 2)) < 0.8, rng) for _ in range(150)]
+    p = np.concatenate([one.p_values for one in values])
+    for level in (0.05, 0.2, 0.5):
+        share = np.mean(p <= level)
+        assert abs(share - level) < 3.5 * np.sqrt(level * (1 - level) / len(p))
+
+
+def test_the_column_that_drives_the_holes_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 5))
+    seen = np.ones((300, 5), dtype=bool)
+    seen[:, 4] = X[:, 2] < 0.7
+    found = holes_depend_on_values(X, seen, rng)
+    assert list(found.columns) == [2]
+    assert found.strongest(1)[0][:2] == (2, 4)
+    assert found.strongest(1)[0][2] > 0.5  # missing where it is large
+    nothing = holes_depend_on_values(X, np.ones((300, 5), dtype=bool), rng)
+    assert nothing.p_value == 1
+    assert nothing.strongest() == []
