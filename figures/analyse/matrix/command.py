@@ -9,6 +9,16 @@ from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.centered_rows import CenteredRows, centered_rows
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
+from figures.analyse.matrix.holes.command import (
+    HoledData,
+    HoledResult,
+    analyse_holed,
+    check_options,
+    holed_data,
+    refuse_options,
+    report_holed,
+    results_of_holed,
+)
 from figures.analyse.matrix.needs import matrix_needs, require_memory_for
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
@@ -26,13 +36,17 @@ class Table(NamedTuple):
     rows: CenteredRows
 
 
-def _read(options: argparse.Namespace) -> Table:
+def _read(options: argparse.Namespace) -> Table | HoledData:
     """Return the matrix; constant columns are refused here, where the message can name the option that drops them.
 
-    Fewer than two columns that vary are refused with that option too.
+    Fewer than two columns that vary are refused with that option too. A table with missing cells has its own analysis.
     """
+    check_options(options)
     require_memory_for(options)
-    matrix = read_matrix(options.file, typed_reading(options))
+    matrix = read_matrix(options.file, typed_reading(options), keep_holes=True)
+    if matrix.has_holes:
+        return holed_data(matrix, options)
+    refuse_options(options)
     rows = centered_rows(matrix.data, matrix.names)
     try:
         constant = rows.constant
@@ -50,7 +64,9 @@ def _read(options: argparse.Namespace) -> Table:
     return Table(matrix.notes, without_constant(rows))
 
 
-def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAnalysis:
+def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str) -> MatrixAnalysis | HoledResult:
+    if isinstance(table, HoledData):
+        return analyse_holed(table, options, label)
     standardize, note = scale_choice(table.rows, options.standardize)
     said = [*([note] if note else []), *quality_notes(table.rows)]
     if said:
@@ -68,8 +84,16 @@ def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAna
     )
 
 
-def _results(analysis: MatrixAnalysis, title: str) -> list[TableAndFigure]:
+def _report(analysis: MatrixAnalysis | HoledResult, title: str) -> str:
+    if isinstance(analysis, HoledResult):
+        return report_holed(analysis, title)
+    return report(analysis, f"Masked regression of {title}")
+
+
+def _results(analysis: MatrixAnalysis | HoledResult, title: str) -> list[TableAndFigure]:
     """Learning curves and choice of the ridge, and the spectrum where there is one."""
+    if isinstance(analysis, HoledResult):
+        return results_of_holed(analysis, title)
     frames = {"columns": columns_frame(analysis)}
     results = [TableAndFigure(analysis.rows, as_experiment(analysis, title), frames)]
     if not isinstance(analysis.spectrum, str):
@@ -83,7 +107,7 @@ STEPS = Steps(
     notes=lambda table: list(table.notes),
     analyse=_analyse,
     title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
-    report=lambda analysis, title: report(analysis, f"Masked regression of {title}"),
+    report=_report,
     results=_results,
     needs=matrix_needs,
 )
