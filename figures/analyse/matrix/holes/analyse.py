@@ -9,8 +9,8 @@ import numpy as np
 from figures.analyse.matrix.holes.admitted import FEWEST_SEEN, HoledTable, holed_table
 from figures.analyse.matrix.holes.check import self_check
 from figures.analyse.matrix.holes.dependence import dependence
-from figures.analyse.matrix.holes.expected import errors_before, filled
-from figures.analyse.matrix.holes.record import METHOD_NAMES, HoleErrors, HolesAnalysis, Method
+from figures.analyse.matrix.holes.expected import LEFT_OUT, MOST_SECONDS, errors_before, filled, seconds
+from figures.analyse.matrix.holes.record import METHOD_NAMES, HoleErrors, HolesAnalysis, LeftOut, Method
 from figures.analyse.matrix.holes.table import figure_rows
 from figures.analyse.matrix.holes.where import Booleans, hole_pattern
 from figures.analyse.splits import Sweep
@@ -66,10 +66,10 @@ def analyse_holes(
         dependence=dependence(table, seed),
         before=before,
         imputed=imputed,
-        check=self_check(table, imputed, draws, seed, run),
+        check=self_check(table, method or "em", imputed, draws, seed, run),
         learning=_learning(table, min(before, key=lambda one: one.error.mean), draws, seed, run),
         rows=[],
-        notes=(*table.notes, *_notes(before, imputed, table.seen)),
+        notes=(*table.notes, *_notes(before, imputed, table.seen, lams)),
         residual=imputed.residual,
         iterations=imputed.iterations,
         converged=imputed.converged,
@@ -78,7 +78,7 @@ def analyse_holes(
     return analysis
 
 
-def _notes(before: Sequence[HoleErrors], imputed: Imputed, seen: Booleans) -> list[str]:
+def _notes(before: Sequence[HoleErrors], imputed: Imputed, seen: Booleans, lams: Sequence[float] | None) -> list[str]:
     """Say what one should know of the fits before reading their numbers."""
     notes = [
         f"{counted(one.pairs_never_seen, 'pair')} of columns never have a number in the same row, and are taken to be "
@@ -86,6 +86,8 @@ def _notes(before: Sequence[HoleErrors], imputed: Imputed, seen: Booleans) -> li
         for one in before
         if one.pairs_never_seen
     ]
+    if lams is None and len(before) < len(LEFT_OUT) and before[0].method != imputed.method:
+        notes.append("pairwise covariances were left out, to save minutes; --missing-as pairwise takes them")
     if not imputed.converged:
         notes.append(
             f"{METHOD_NAMES[imputed.method]} has not converged: its filled cells are {imputed.residual:.2g} standard "
@@ -114,10 +116,13 @@ def _learning(
 ) -> tuple[tuple[int, Estimate], ...]:
     """Return the errors expected at holes of fewer rows, at their own best ridge, and last those of all rows.
 
-    Each is a mean over random choices of the rows; a size is left out where a choice leaves a column without numbers.
+    Each is a mean over random choices of the rows; a size is left out where a choice leaves a column without numbers,
+    and all are where that would take more than a minute.
     """
     sizes = [round(share * table.n) for share in LEARNING_SHARES]
     sizes = [size for size in sizes if size >= FEWEST_LEARNING_ROWS]
+    if sum(seconds(chosen.method, size, table.d) for size in sizes) * max(draws, 2) > MOST_SECONDS:
+        return ()
     times = max(draws, 2)
     tasks = [
         Task(f"rows/{size}/{r}", fewer_rows, (table, chosen.method, size, seed, r))
@@ -130,7 +135,7 @@ def _learning(
     return (*measured, (table.n, chosen.error))
 
 
-def fewer_rows(table: HoledTable, method: Method, size: int, seed: int, repeat: int) -> float:
+def fewer_rows(table: HoledTable, method: LeftOut, size: int, seed: int, repeat: int) -> float:
     """Return the error to expect at holes of a random choice of so many rows, each at its own best ridge.
 
     0 where a column is seen too little in them.

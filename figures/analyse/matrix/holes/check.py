@@ -15,16 +15,17 @@ from theory.core.arrays import Array
 FEWEST_HIDDEN = 20  # entries of all draws: with fewer nothing is judged
 
 
-def self_check(table: HoledTable, imputed: Imputed, draws: int, seed: int, run: Sweep) -> SelfCheck | None:
+def self_check(
+    table: HoledTable, method: Method, imputed: Imputed, draws: int, seed: int, run: Sweep
+) -> SelfCheck | None:
     """Hide a tenth of the seen entries so many times, another tenth each, and compare with what was expected of them.
 
-    All is learned again from what is left: scales of the columns, the ridge, and what is to be expected. None where too
-    little is seen.
+    All is learned again from what is left: scales of the columns, the ridge, and what is to be expected. `imputed` is
+    the whole table as the method filled it. None where too little is seen.
     """
     parts = list(hidden_parts(table.seen, draws, seed))
     if sum(int(part.sum()) for part in parts) < FEWEST_HIDDEN:
         return None
-    method: Method = imputed.method  # type: ignore[assignment]  # the record says it as text
     tasks = [Task(f"hidden/{r}", one_draw, (table, part, method)) for r, part in enumerate(parts)]
     found = np.array(list(run(tasks).values()))
     return judged(np.array(parts), found, imputed.relative_stderr / imputed.relative_error)
@@ -70,4 +71,4 @@ def judged(parts: Booleans, draws: Array, relative_stderr: float) -> SelfCheck:
 
 def _shares(sums: Array, counts: Array) -> Array:
     """Return the means (d,) over the hidden entries of each column; NaN where none was hidden."""
-    return np.divide(sums.sum(axis=0), counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return np.asarray(np.divide(sums.sum(axis=0), counts, out=np.full(len(counts), np.nan), where=counts > 0))

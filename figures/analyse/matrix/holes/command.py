@@ -121,7 +121,11 @@ def results_of_holed(result: HoledResult, title: str) -> list[TableAndFigure]:
         say(*map(printable, write_imputed(result.data, result.analysis, result.data.target)))
     analysis = result.analysis
     frames = {"columns": columns_frame(analysis)}
-    return [TableAndFigure(analysis.rows, holes_experiment(title), frames, files={"holes.json": glance(analysis)})]
+    return [
+        TableAndFigure(
+            analysis.rows, holes_experiment(title, analysis.rows), frames, files={"holes.json": glance(analysis)}
+        )
+    ]
 
 
 def write_imputed(data: HoledData, analysis: HolesAnalysis, target: Path) -> list[Path]:

@@ -1,12 +1,13 @@
 """Describes the figure of a table with holes, as an experiment whose table the analysis is."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from figures.analyse.matrix.holes import table
 from figures.analyse.matrix.holes.record import METHOD_NAMES
-from figures.core import Curve, Experiment, Panel
+from figures.core import Curve, Experiment, Panel, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 BLACK = 6
 
 
-def holes_experiment(title: str) -> Experiment:
-    """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
-    return Experiment(title=title, panels=holes_panels(), draw=decorate_holes)
+def holes_experiment(title: str, rows: Sequence[Row]) -> Experiment:
+    """Describe the axes that have rows, and how the rows of an analysis are drawn, as the experiments do."""
+    there = {entry["panel"] for entry in rows}
+    panels = [panel for panel in holes_panels() if panel.title in there]
+    return Experiment(title=title, panels=panels, draw=decorate_holes)
 
 
 def holes_panels() -> tuple[Panel, ...]:

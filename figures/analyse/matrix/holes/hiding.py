@@ -34,6 +34,6 @@ def _parts(seen: Booleans, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def _without_last(seen: Booleans, hidden: Booleans) -> Booleans:
-    left = np.asarray(seen & ~hidden).any(axis=1)
+    left = np.asarray((seen & ~hidden).sum(axis=1) > 0)
     hidden = np.asarray(hidden & left[:, None])
     return np.asarray(hidden & ((seen & ~hidden).sum(axis=0) >= FEWEST_SEEN))

@@ -13,7 +13,8 @@ from simulate.masked import Imputed
 from theory.core.arrays import Array
 
 Method = Literal["own_rows", "pairwise", "em"]
-METHOD_NAMES: dict[Method, str] = {"own_rows": "zero-fill", "pairwise": "pairwise covariance", "em": "EM"}
+LeftOut = Literal["own_rows", "pairwise"]  # the methods that know their errors by leaving out one entry
+METHOD_NAMES: dict[str, str] = {"own_rows": "zero-fill", "pairwise": "pairwise covariance", "em": "EM"}
 NOT_WORTH_FILLING = 0.9  # of its variance, which a column without any relation to the others leaves all of
 MEAN_FILL = 1.0  # what filling in the mean leaves of the variance
 
@@ -27,7 +28,7 @@ class HoleErrors:
     together are taken to be uncorrelated.
     """
 
-    method: Method
+    method: LeftOut
     lams: Array
     path: tuple[Estimate, ...]
     lam: float
@@ -57,9 +58,14 @@ class SelfCheck:
 
     @property
     def z_by_column(self) -> Array:
-        """The same for each column (d,)."""
+        """The same for each column (d,).
+
+        The standard error of the mean of m squares is at least that of Gaussian numbers, sqrt(2/m) of what is expected:
+        a few small squares have a small spread by chance.
+        """
         gap = self.measured_by_column - self.expected_by_column
-        return np.asarray(gap / np.hypot(self.measured_stderr, self.expected_stderr))
+        gaussian = self.expected_by_column * np.sqrt(2 / np.maximum(self.hidden, 1))
+        return np.asarray(gap / np.hypot(np.maximum(self.measured_stderr, gaussian), self.expected_stderr))
 
 
 @dataclass(frozen=True, eq=False)

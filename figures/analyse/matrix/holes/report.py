@@ -5,7 +5,7 @@ import numpy as np
 from figures.analyse.matrix.holes.admitted import HoledTable
 from figures.analyse.matrix.holes.record import METHOD_NAMES, Dependence, HoleErrors, HolesAnalysis, SelfCheck
 from figures.analyse.matrix.holes.where_report import percent, where_text
-from figures.analyse.wording import WIDTH, counted, listed, paragraphs
+from figures.analyse.wording import WIDTH, listed, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
 
@@ -15,12 +15,11 @@ N_LISTED = 3
 NOT_AT_RANDOM = (
     "This holds if whether a cell is missing has nothing to do with its value. No test on these data can show that."
 )
-LEVEL = 0.05  # below it the test says that holes depend on values
 NOT_DONE = (
     "Not done, because it is known for complete tables only: Gaussian theory of the learning curve, the spectrum of "
-    "the predictor, whether rows differ in scale, and the search for redundant columns and outlying rows. --drop-rows "
-    "does all of it for the complete rows alone"
+    "the predictor, whether rows differ in scale, and the search for redundant columns and outlying rows."
 )
+FEWEST_COMPLETE = 3  # rows of a matrix
 
 
 def holes_report(analysis: HolesAnalysis, title: str, width: int = WIDTH) -> str:
@@ -40,10 +39,11 @@ def summary(analysis: HolesAnalysis) -> list[str]:
         *expected_text(analysis),
         *_best_and_worst(analysis),
         check_text(analysis.check),
-        *dependence_text(analysis.dependence, table),
+        *_uneven(analysis),
         NOT_AT_RANDOM,
+        dependence_text(analysis.dependence, table),
         *_learning(analysis),
-        f"{NOT_DONE} ({counted(analysis.pattern.complete_rows, 'row')}).",
+        _not_done(analysis.pattern.complete_rows),
     ]
 
 
@@ -115,29 +115,48 @@ def check_text(check: SelfCheck | None) -> str:
     )
 
 
-def dependence_text(found: Dependence, table: HoledTable) -> list[str]:
+def _uneven(analysis: HolesAnalysis) -> list[str]:
+    """Say that entries left out are no picture of holes where rows with holes show less than others."""
+    found = analysis.pattern
+    if not (found.drops_out or found.together):
+        return []
+    return [
+        "Rows that miss several columns at once show less beside a hole than other rows beside an entry that is seen, "
+        "so that leaving out single entries, and hiding some, makes errors look too small for the holes of such rows. "
+        "Of the errors printed here, those of pairwise covariances and EM after filling count what each row shows."
+    ]
+
+
+def dependence_text(found: Dependence, table: HoledTable) -> str:
     """Say whether holes go with the values of other columns."""
-    if found.p_value > LEVEL:
-        return [
-            f"Whether a cell is missing does not depend on the values that are seen, as far as one can tell (p = "
-            f"{found.p_value:.2g})."
-        ]
+    if not found.pairs:
+        return (
+            "As far as one can tell, whether a cell is missing does not depend on the values of other columns that are "
+            f"seen (p = {found.p_value:.2g})."
+        )
     which = [
         f"cells of {table.names[holes]} are missing more often where {table.names[values]} is "
         f"{'large' if correlation > 0 else 'small'} (correlation {correlation:+.2f})"
         for values, holes, correlation in found.pairs
     ]
-    return [
-        f"Holes depend on values that are seen (p = {found.p_value:.2g}): {'; '.join(which[:N_LISTED])}. The errors at "
-        "the holes will differ from those printed here, which are those of holes spread evenly."
-    ]
+    return (
+        f"It does not hold here, since holes depend on values that are seen (p = {found.p_value:.2g}): "
+        f"{'; '.join(which[:N_LISTED])}{'; ...' if len(which) > N_LISTED else ''}. The errors at the holes will differ "
+        "from those printed, which are those of holes spread evenly."
+    )
 
 
 def _learning(analysis: HolesAnalysis) -> list[str]:
     if len(analysis.learning) < 2:
         return []
     texts = [f"{error} with {rows}" for rows, error in analysis.learning]
-    return [f"Expected errors of a missing cell with fewer rows of this kind: {', '.join(texts)} rows."]
+    return [f"Errors to expect with fewer rows of this kind, before filling: {', '.join(texts)} rows."]
+
+
+def _not_done(complete_rows: int) -> str:
+    if complete_rows < FEWEST_COMPLETE:
+        return NOT_DONE
+    return f"{NOT_DONE} --drop-rows does all of it for the {complete_rows} complete rows alone."
 
 
 def _caption(analysis: HolesAnalysis) -> str:

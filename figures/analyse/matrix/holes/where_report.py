@@ -40,7 +40,7 @@ def _how_many(found: HolePattern) -> str:
         f"{cells} in {columns} are missing; {counted(found.complete_rows, 'row')} of {found.n} "
         f"({percent(whole)}) {'is' if found.complete_rows == 1 else 'are'} complete."
     )
-    if whole < RARE_ROWS_SHARE:
+    if 0 < whole < RARE_ROWS_SHARE:
         text += f" The complete rows hold {percent(found.complete_rows * found.d / (found.n * found.d - found.cells))}"
         text += " of the cells that are seen: that much would be left with --drop-rows."
     return text
