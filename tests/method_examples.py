@@ -176,6 +176,10 @@ def of_random_matrices():
     fit = simulate.masked.fit(X, 0.1)
     path = simulate.masked.fit_path(X, [0.1, 1.0])
     rows = blocks()
+    seen = np.arange(36).reshape(12, 3) % 7 > 0
+    imputed = simulate.masked.impute(X, seen, lam=0.5)
+    dependence = simulate.masked.holes_depend_on_values(X, seen, np.random.default_rng(0))
+    errors = simulate.masked.imputation_error(X, seen, [1.0, 2.0])
     return [
         call(law.density, x=[0.5, 1.0]),
         call(law.cumulative, x=[0.5, 1.0]),
@@ -193,6 +197,9 @@ def of_random_matrices():
         call(path.test_error, i=1, target=X),
         call(path.mean_test_errors, target=X),
         call(path.best, by="loo"),
+        call(imputed.fill, X=X, seen=seen),
+        call(dependence.strongest, count=3),
+        call(errors.best),
         call(simulate.masked.RowBlocks.of_array, name="X", X=X, known=None),
         call(read(rows.numbered), start=2),
         call(rows.moments_of_parts, part=np.arange(12) % 2, count=2),

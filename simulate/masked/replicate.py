@@ -1,7 +1,8 @@
 """Measures one replicate of each quantity: draws n = round(alpha d) rows, fits them, averages over test inputs.
 
 Every replicate is (model, d, rng) -> value for a record of masked regression, the same that `theory.masked.solve`
-takes: `MaskedRidge`, `MaskedRegression` (fitted at lam = 0), `RandomMasks`, `SpanMask` or `SpanWindows`. The covariance
+takes: `MaskedRidge`, `MaskedRegression` (fitted at lam = 0), `RandomMasks`, `SpanMask` or `SpanWindows`, and for test
+errors `MissingEntries`. The covariance
 is resized where its d differs; `inputs` is the law of the factors (see `sample`), to be fixed with functools.partial.
 """
 
@@ -10,18 +11,21 @@ from numpy.random import Generator
 
 from simulate.masked.draw import draw
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.holes.replicate import hole_errors, mean_hole_error
 from simulate.masked.masks.random_masks import coordinate_errors
 from simulate.masked.masks.span_mask import span_errors
 from simulate.masked.sampler import Inputs
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.models import Covariance, MaskedRegression, MaskedRidge, RandomMasks, SpanMask, SpanWindows
+from theory.models import Covariance, MaskedRegression, MaskedRidge, MissingEntries, RandomMasks, SpanMask, SpanWindows
 
 MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows
 
 
 @checked
-def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+def mean_test_error(
+    model: MaskedProblem | MissingEntries, d: int, rng: Generator, inputs: Inputs = "gaussian"
+) -> float:
     """Measure the population error of the fits of one data set, averaged over the masked coordinates.
 
     `theory.masked.solve(model).mean_test_error` predicts it. ValueError for another record, or a size d that its
@@ -36,6 +40,8 @@ def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs
     if isinstance(model, MaskedRidge | MaskedRegression):
         covariance, fitted = _fitted(model, d, rng, inputs)
         return fitted.mean_test_error(covariance)
+    if isinstance(model, MissingEntries):
+        return mean_hole_error(model, d, rng, inputs)
     return float(_errors_under_masks(model, d, rng, inputs)[0].mean())
 
 
@@ -61,9 +67,17 @@ def mean_loo_error(model: MaskedRidge | MaskedRegression, d: int, rng: Generator
 
 @checked
 def coordinate_test_errors(
-    model: MaskedRidge | MaskedRegression | RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian"
+    model: MaskedRidge | MaskedRegression | RandomMasks | MissingEntries,
+    d: int,
+    rng: Generator,
+    inputs: Inputs = "gaussian",
 ) -> Array:
-    """Measure the population error of each masked coordinate, (d,), of the fits of one data set."""
+    """Measure the population error of each masked coordinate, (d,), of the fits of one data set.
+
+    For `MissingEntries` they are errors at the holes of the rows that the record says.
+    """
+    if isinstance(model, MissingEntries):
+        return hole_errors(model, d, rng, inputs)
     if isinstance(model, RandomMasks):
         return np.asarray(coordinate_errors(model, d, rng, inputs)[0])
     covariance, fitted = _fitted(model, d, rng, inputs)

@@ -16,6 +16,7 @@ from theory.models import (
     LogNormalScales,
     MaskedRegression,
     MaskedRidge,
+    MissingEntries,
     PointScales,
     RandomMasks,
     SpanMask,
@@ -36,6 +37,8 @@ MASKS, SPAN = RandomMasks(SIGMA, 1.5, 0.1, 0.2, 2), SpanMask(SIGMA, 1.5, 0.1, (2
 SPIKE = SpikedData(TwoLevel(10), strength=4.0, alpha=2.0, lam=0.1)
 X = np.random.default_rng(0).standard_normal((10, 4))
 HIDDEN = np.random.default_rng(1).random((2, 10, 4)) < 0.3
+SEEN = np.arange(40).reshape(10, 4) % 7 > 0
+HOLES = MissingEntries(SIGMA, 4.0, 0.1, 0.2)
 DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
 PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
 
@@ -114,6 +117,13 @@ SIMULATE = {
     "path_test_error": Example(measured.fit_path(X, [0.1]).test_error, {"i": 0, "target": X}),
     "path_best": Example(measured.fit_path(X, [0.1, 1.0]).best, {"by": "loo"}),
     "path_loo_residuals": Example(measured.fit_path(X, [0.1, 1.0]).loo_residuals, {"i": 1}),
+    "holes_depend_on_values": Example(measured.holes_depend_on_values, {"X": X, "seen": ~HIDDEN[0], "rng": stream(0)}),
+    "imputation_error": Example(
+        measured.imputation_error, {"X": X, "seen": SEEN, "lams": [1.0, 2.0], "method": "own_rows"}
+    ),
+    "impute": Example(measured.impute, {"X": X, "seen": SEEN, "lam": 0.5, "method": "em", "check": True}),
+    "mean_test_error at holes": Example(measured.mean_test_error, {"model": HOLES} | DRAW),
+    "with_holes": Example(measured.with_holes, {"X": X, "missing_rates": 0.2, "rng": stream(0)}),
     "row_blocks": Example(measured.row_blocks, {"X": X}),
     "row_heterogeneity": Example(measured.row_heterogeneity, {"X": X, "lam": 0.1, "rng": stream(0), "rotations": 19}),
     "mean_gcv_error": Example(measured.mean_gcv_error, {"model": UNLIKE} | DRAW),

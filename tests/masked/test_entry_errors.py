@@ -29,9 +29,9 @@ def covariance(values, rates, left_out=None, by_row=None):
     S = np.zeros((d, d))
     for i in range(n):
         for j in range(d):
-            for l in range(d):
+            for m in range(d):
                 if i != by_row:
-                    S[j, l] += rows[i, j] * rows[i, l] / (n * rates[j] * (rates[l] if j != l else 1))
+                    S[j, m] += rows[i, j] * rows[i, m] / (n * rates[j] * (rates[m] if j != m else 1))
     return S
 
 
@@ -39,7 +39,7 @@ def covariance(values, rates, left_out=None, by_row=None):
 def test_leaving_an_entry_out_equals_the_fit_without_it(seed):
     values, seen = holed(seed)
     rates = seen.mean(axis=0)
-    residuals, variances = Pairwise(values, Patterns.of(seen), rates).entry_errors(2.0, left_out=False)
+    residuals, variances, _ = Pairwise(values, Patterns.of(seen), rates).entry_errors(2.0, left_out=False)
     for i, k in np.argwhere(seen):
         S = covariance(values, rates, (i, k)) + 2.0 * np.eye(6)
         others = seen[i] & (np.arange(6) != k)
@@ -57,18 +57,18 @@ def test_leaving_the_row_out_of_its_inputs_is_exact_at_holes():
     filled, _ = Pairwise(values, Patterns.of(seen), rates).fill(2.0)
     whole = covariance(values, rates)
     for i in range(n):
-        O, H = seen[i], ~seen[i]
+        o, h = seen[i], ~seen[i]
         # The row is left out of the input covariance up to its diagonal, whose weights are not products of rates.
-        inputs = whole[np.ix_(O, O)] - np.outer(values[i, O] / rates[O], values[i, O] / rates[O]) / n
-        weights = np.linalg.solve(inputs + 2.0 * np.eye(O.sum()), values[i, O])
-        np.testing.assert_allclose(filled[i, H], whole[np.ix_(H, O)] @ weights, atol=1e-12)
-        np.testing.assert_array_equal(filled[i, O], values[i, O])
+        inputs = whole[np.ix_(o, o)] - np.outer(values[i, o] / rates[o], values[i, o] / rates[o]) / n
+        weights = np.linalg.solve(inputs + 2.0 * np.eye(o.sum()), values[i, o])
+        np.testing.assert_allclose(filled[i, h], whole[np.ix_(h, o)] @ weights, atol=1e-12)
+        np.testing.assert_array_equal(filled[i, o], values[i, o])
 
 
 def test_an_entry_left_out_with_its_row_errs_like_a_hole_of_a_large_table():
     values, seen = holed(3, n=800)
     rates = seen.mean(axis=0)
-    residuals, _ = Pairwise(values, Patterns.of(seen), rates).entry_errors(1.0)
+    residuals, _, _ = Pairwise(values, Patterns.of(seen), rates).entry_errors(1.0)
     again = values.copy()
     gaps = []
     for i, k in np.argwhere(seen)[:40]:
@@ -82,7 +82,7 @@ def test_an_entry_left_out_with_its_row_errs_like_a_hole_of_a_large_table():
 @pytest.mark.parametrize("n", [5, 40])
 def test_own_rows_left_out_equal_fits_without_the_row(n):
     values, seen = holed(4, n=n)
-    residuals = OwnRows(values, seen).entry_errors([0.01, 0.5])
+    residuals, _ = OwnRows(values, seen).entry_errors([0.01, 0.5])
     for i, k in np.argwhere(seen)[:25]:
         rows = np.flatnonzero(seen[:, k] & (np.arange(n) != i))
         others = np.arange(6) != k
@@ -91,6 +91,34 @@ def test_own_rows_left_out_equal_fits_without_the_row(n):
             gram = Z.T @ Z + lam * seen[:, k].sum() * np.eye(5)
             expected = values[i, k] - np.linalg.solve(gram, Z.T @ values[rows, k]) @ values[i, others]
             assert residuals[place, i, k] == pytest.approx(expected, abs=1e-9)
+
+
+def test_an_entry_is_left_out_of_the_mean_of_its_column_too():
+    """With all other centered inputs as they were: exactly for own rows, up to terms of order 1/n for pairs."""
+    rng = np.random.default_rng(7)
+    n, d = 12, 20  # leverages are large, so that the mean of the targets moves what is predicted
+    X, seen = sample(AR1(d, 0.8), n, rng), rng.random((n, d)) >= 0.1
+    values = np.where(seen, X - np.where(seen, X, 0).sum(axis=0) / seen.sum(axis=0), 0.0)
+    counts, rates = seen.sum(axis=0), seen.mean(axis=0)
+    own, shifts = (found[0] for found in OwnRows(values, seen).entry_errors([0.1]))
+    pairs, _, of_pairs = Pairwise(values, Patterns.of(seen), rates).entry_errors(1.0)
+    gaps, crude = [], []
+    for i, k in np.argwhere(seen):
+        shift = values[i, k] / (counts[k] - 1)
+        again, without = values.copy(), seen.copy()
+        again[seen[:, k], k] += shift
+        again[i, k], without[i, k] = 0.0, False
+        inputs, rows = again.copy(), without[:, k]
+        inputs[:, k] = 0
+        gram = inputs[rows].T @ inputs[rows] + 0.1 * counts[k] * np.eye(d)
+        predicted = inputs[i] @ np.linalg.solve(gram, inputs[rows].T @ again[rows, k])
+        assert own[i, k] + shifts[i, k] * shift == pytest.approx(values[i, k] + shift - predicted, abs=1e-10)
+        filled, _ = Pairwise(again, Patterns.of(without), rates).fill(1.0)
+        true = values[i, k] + shift - filled[i, k]
+        gaps.append((pairs[i, k] + of_pairs[i, k] * shift) ** 2 - true**2)
+        crude.append((pairs[i, k] + shift) ** 2 - true**2)
+    assert abs(np.mean(gaps)) < 0.01
+    assert np.mean(crude) < -0.05  # without the shift of what is predicted errors look too small
 
 
 def test_the_least_ridge_is_where_the_covariance_becomes_definite():
@@ -108,10 +136,10 @@ def test_the_least_ridge_is_where_the_covariance_becomes_definite():
 
 @pytest.mark.parametrize("method", ["pairwise", "own_rows"])
 @pytest.mark.parametrize(("n", "rate"), [(30, 0.2), (90, 0.5)])
-def test_predicted_errors_are_those_of_the_holes(agrees, method, n, rate):
-    """Of both the mean over 60 tables; means, scales, and the ridge are found from each table itself."""
+def test_predicted_errors_are_those_of_the_holes(method, n, rate):
+    """Of both the mean over 30 tables; means, scales, and the ridge are found from each table itself."""
     ratios, scores = [], []
-    for r in range(60):
+    for r in range(30):
         rng = stream(0, "holes", n, rate, r)
         X = sample(AR1(20, 0.8), n, rng)
         holed_rows, seen = with_holes(X, rate, rng)
@@ -128,8 +156,7 @@ def test_predicted_errors_are_those_of_the_holes(agrees, method, n, rate):
         scores.append((expected - realized) / np.hypot(noise, stderr))
     estimate = Estimate.of(ratios)
     assert abs(estimate.mean) < 4 * estimate.stderr
-    assert np.mean(np.abs(scores) < 1.96) > 0.83  # 0.95 but for a chance of 1e-3 among 60
-    print(method, n, rate, estimate, np.mean(np.abs(scores) < 1.96), np.std(scores), len(scores))
+    assert np.mean(np.abs(scores) < 1.96) > 0.78  # 0.95 but for a chance of 1e-3 among 30
 
 
 def test_standard_errors_are_clustered_by_rows():

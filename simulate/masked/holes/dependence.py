@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from simulate.masked.holes.table import require_entries, with_mask
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import NonNegativeCount
 from theory.core.results import Result
 
 LEVEL = 0.05  # at which columns are named
@@ -33,11 +34,12 @@ class HolesDependence(Result):
     p_values: Array  # (d,), of each column, not corrected
     correlations: Array = field(repr=False)
 
-    def strongest(self, count: int = 5) -> list[tuple[int, int, float]]:
+    @checked
+    def strongest(self, count: NonNegativeCount = 5) -> list[tuple[int, int, float]]:
         """Return the pairs (j, k, correlation) of largest absolute correlation among the columns j that are named."""
         named = np.zeros_like(self.correlations)
         named[self.columns] = abs(self.correlations[self.columns])
-        order = np.argsort(-named, axis=None, kind="stable")[: max(count, 0)]
+        order = np.argsort(-named, axis=None, kind="stable")[:count]
         places = (np.unravel_index(place, named.shape) for place in order)
         return [(int(j), int(k), float(self.correlations[j, k])) for j, k in places if named[j, k] > 0]
 

@@ -90,12 +90,12 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
     if pairwise:
         for i, lam in enumerate(strengths):
             pairwise.require(lam, f"lams[{i}]")
-        standard = (pairwise.entry_errors(lam)[0] for lam in strengths)
+        standard = (pairwise.entry_errors(lam)[::2] for lam in strengths)
     else:
-        standard = iter(OwnRows(holed.values, holed.seen).entry_errors(strengths))
+        standard = zip(*OwnRows(holed.values, holed.seen).entry_errors(strengths), strict=True)
     columns, means = [], []
-    for residuals in standard:
-        data_units = in_data_units(residuals, holed)
+    for residuals, shifts in standard:
+        data_units = in_data_units(residuals, shifts, holed)
         columns.append(by_column(data_units, holed.seen))
         means.append(over_entries(data_units / np.sqrt(holed.variances), holed.seen))
     return ImputationErrors(
@@ -137,9 +137,12 @@ def hole_weights(seen: NDArray[np.bool_]) -> Array:
     return holes / holes.sum() if holes.any() else np.full(len(holes), 1 / len(holes))
 
 
-def in_data_units(residuals: Array, holed: HoledTable) -> Array:
-    """Return residuals (n, d) in units of the data, with every entry left out of the mean of its own column as well."""
-    return np.where(holed.seen, (residuals + holed.values / (holed.counts - 1)) * holed.scales, 0.0)
+def in_data_units(residuals: Array, shifts: Array, holed: HoledTable) -> Array:
+    """Return residuals (n, d) in units of the data, with every entry left out of the mean of its own column as well.
+
+    The mean of the N - 1 others is lower by x/(N - 1), and `shifts` say how residuals follow.
+    """
+    return np.where(holed.seen, (residuals + shifts * holed.values / (holed.counts - 1)) * holed.scales, 0.0)
 
 
 def by_column(residuals: Array, measured: NDArray[np.bool_]) -> tuple[Array, Array]:

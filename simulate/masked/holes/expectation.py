@@ -9,7 +9,7 @@ from simulate.masked.holes.patterns import Conditional, Patterns
 from theory.core.arrays import Array
 
 MEMORY = 4  # earlier steps that Anderson's extrapolation uses: with more of them nothing is gained
-DISTANCE_PER_CHANGE = 3.0  # bound of the distance to the fixed point over the change in a step
+DISTANCE_PER_CHANGE = 10.0  # of the fixed point over the larger of the last two changes; 9.6 was the largest of 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +65,9 @@ def maximize(
     """Take steps of expectation maximization until the holes are within `tol` of the fixed point, or `max_steps`.
 
     Plain steps approach the fixed point geometrically, the slower, the smaller the ridge and the more holes. Anderson's
-    extrapolation of means and covariance needs a third to a tenth of them. Its distance to the fixed point is bounded
-    by three times the larger one of the last two changes (measured: at most that on all tables tried).
+    extrapolation of means and covariance needs a third to a tenth of them. Its distance to the fixed point is taken to
+    be ten times the larger one of the last two changes: as measured on tables of 20 to 120 rows, 6 to 24 columns and 10
+    to 50 % of holes at ridges from 0.01 to 0.8, where the median was 0.1 times.
     """
     seen, n = patterns.seen, len(values)
     holes = ~seen

@@ -14,7 +14,7 @@ SHARES = 10  # a tenth of the entries is hidden at a time
 ENOUGH_ENTRIES = 2000  # as many are hidden in all, if there are so many: their error is known to a few per cent
 RIDGES = tuple(4.0 * 2.0**-k for k in range(14))  # 4 to 0.0005, in units of the columns' variance
 FIRST, COARSE_STEP = 4, 2  # places in RIDGES: the search starts at 0.25 and goes by factors of 4, then of 2
-STEPS, DISTANCE = 15, 0.1  # of expectation maximization while a ridge is tried
+STEPS, DISTANCE = 15, 0.3  # of expectation maximization while a ridge is tried
 
 
 @dataclass(frozen=True, eq=False)

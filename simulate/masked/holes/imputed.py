@@ -25,14 +25,43 @@ if TYPE_CHECKING:
 ImputationMethod = Literal["em", "pairwise", "own_rows"]
 
 MAX_STEPS = 500  # of expectation maximization; with Anderson's extrapolation 10 to 60 are usual
-DISTANCE = 3e-3  # of the filled holes to the fixed point, root mean square, in standard deviations of the columns
-DISTANCE_OF_HIDDEN = 1e-2  # likewise where entries are hidden: their errors are known to a few per cent
+DISTANCE = 5e-3  # of the filled holes to the fixed point, root mean square, in standard deviations of the columns
+DISTANCE_OF_HIDDEN = 2e-2  # likewise where entries are hidden: their errors are known to a few per cent
 COMMON_ENTRIES = 10  # with so many entries the factor of all columns counts in that of each column
 
 
 class _Model(Protocol):
     def fill(self, values: Array, seen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Return the rows (n, d) with predictions in their holes, and a variance of each hole, in standard units."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Expected squared errors of holes as functions of their variances under the model, all in standard units.
+
+    They are (offset + slope v) times the factor of the column. Offset and slope, both at least zero, make the measured
+    errors right on average among the half of the entries that the model calls safer, and among the other half: where
+    there are few rows the model is too sure of the safe ones.
+    """
+
+    offset: float
+    slope: float
+    factors: Array  # (d,)
+
+    def __call__(self, variances: Array) -> Array:
+        """Return the expected squared errors (n, d) of entries with these variances."""
+        return np.asarray((self.offset + self.slope * variances) * self.factors)
+
+    @classmethod
+    def line(cls, squares: Array, variances: Array) -> tuple[float, float]:
+        """Return offset and slope from the measured squared errors (entries,) and their variances."""
+        order = np.argsort(variances, kind="stable")
+        halves = np.array_split(order, 2)
+        (low, high), (safe, doubtful) = ([part[half].mean() for half in halves] for part in (variances, squares))
+        mean, level = variances.mean(), squares.mean()
+        slope = (doubtful - safe) / (high - low) if high - low > 1e-9 * mean else level / mean
+        slope = float(np.clip(slope, 0, level / mean))
+        return float(level - slope * mean), slope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +77,7 @@ class Imputed(SolverResult):
     lam: float  # the ridge, in units of the columns' variances
     method: str
     variances: Array  # (d,), of the entries seen
-    inflation: Array  # (d,), measured squared errors over the variances under the model
+    calibration: "Calibration" = field(repr=False)  # from variances under the model to expected squared errors
     entry_residuals: Array = field(repr=False)  # (n, d), of entries predicted as if they were holes; NaN elsewhere
     _means: Array = field(repr=False)
     _scales: Array = field(repr=False)
@@ -64,7 +93,7 @@ class Imputed(SolverResult):
             raise ValueError(f"X must have {len(self._means)} columns as the table, got {data.shape[1]}")
         standard = np.where(mask, (np.where(mask, data, 0.0) - self._means) / self._scales, 0.0)
         filled, variances = self._model.fill(standard, mask)
-        predicted = np.where(mask, 0.0, variances * (self.inflation * self._scales**2))
+        predicted = np.where(mask, 0.0, self.calibration(variances) * self._scales**2)
         return np.where(mask, data, self._means + self._scales * filled), predicted
 
     def to_frame(self) -> "pd.DataFrame":
@@ -92,17 +121,19 @@ def impute(X: Any, seen: Any = None, lam: Any = None, method: ImputationMethod =
       chosen by leaving out one entry at a time, which also measures the errors; see `imputation_error`.
     - "own_rows": every column is regressed on the others over the rows that have it, with zeros for their holes.
 
-    **The expected error of each hole** is its conditional variance under the model, with the ridge, times a factor of
-    its column: the ratio of the sums of measured squared errors and of these variances, at the entries that were
-    predicted as if they were holes. The factor of all columns together counts in it with 10 entries. Sums over holes
-    of a column thus match measured errors; errors of "own_rows" do not depend on the pattern of the row. All this holds
-    where entries are missing completely at random: if whether an entry is missing has nothing to do with its value, nor
-    with any other. No test on the table can show that (`holes_depend_on_values` can show a part of the contrary).
+    **The expected error of each hole** is a line in its conditional variance under the model, with the ridge, times a
+    factor of its column. Both are found from the entries that were predicted as if they were holes: the line is right
+    on average for the half of them that the model calls safer, and for the other half; the factor is the ratio of
+    measured and expected errors of the column, to which all columns together contribute with 10 entries. Sums over
+    holes of a column thus match measured errors; errors of "own_rows" do not depend on the pattern of the row. All this
+    holds where entries are missing completely at random: if whether an entry is missing has nothing to do with its
+    value, nor with any other. No test on the table can show that (`holes_depend_on_values` can show a part of the
+    contrary).
 
     ValueError for an X that is no matrix of real numbers with 3 rows and 2 columns or more, a `seen` of another shape
     or not of truth values, a NaN or infinity where it is seen, a column with less than two entries or equal ones, a row
     without entries, a ridge that is not positive, and for "pairwise" one at or below the least ridge. FitError where
-    the holes are not within 0.003 standard deviations of the fixed point after 500 steps; with `check=False` the result
+    the holes are not within 0.005 standard deviations of the fixed point after 500 steps; with `check=False` the result
     is returned with `converged` False. `residual` is the estimated distance to the fixed point.
 
     >>> from simulate.masked import sample, with_holes
@@ -170,9 +201,11 @@ def _by_pairs(holed: HoledTable, lam: float | None) -> _Filled:
         lam = float(errors.lams[errors.best()])
     pairwise.require(lam)
     filled, variances = pairwise.fill(lam)
-    residuals, measured_variances = pairwise.entry_errors(lam)
+    residuals, measured_variances, shifts = pairwise.entry_errors(lam)
     model = Gaussian(np.zeros(len(holed.means)), pairwise.covariance, lam)
-    return _Filled(model, filled, variances, in_data_units(residuals, holed), measured_variances, holed.seen, lam)
+    return _Filled(
+        model, filled, variances, in_data_units(residuals, shifts, holed), measured_variances, holed.seen, lam
+    )
 
 
 def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
@@ -180,10 +213,12 @@ def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
     if lam is None:
         errors = errors_along(holed, None, "own_rows")
         lam = float(errors.lams[errors.best()])
-    residuals = regressions.entry_errors([lam])[0]
+    residuals, shifts = (found[0] for found in regressions.entry_errors([lam]))
     model = _Regressions(regressions.predictor(lam))
     filled, variances = model.fill(holed.values, holed.seen)
-    return _Filled(model, filled, variances, in_data_units(residuals, holed), np.ones_like(filled), holed.seen, lam)
+    return _Filled(
+        model, filled, variances, in_data_units(residuals, shifts, holed), np.ones_like(filled), holed.seen, lam
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,21 +233,23 @@ class _Regressions:
 def _calibrated(holed: HoledTable, data: Array, found: _Filled, method: str) -> Imputed:
     """Scale the variances under the model to the errors measured."""
     squares = np.where(found.measured, found.residuals**2, 0.0) / holed.scales**2
-    variances = np.where(found.measured, found.measured_variances, 0.0)
-    common = squares.sum() / variances.sum()
+    line = Calibration.line(squares[found.measured], found.measured_variances[found.measured])
+    common = Calibration(*line, np.ones(len(holed.means)))
+    expected = np.where(found.measured, common(found.measured_variances), 0.0)
     count = found.measured.sum(axis=0)
-    fallback = variances.sum() / count.sum()
-    typical = np.where(count > 0, variances.sum(axis=0) / np.maximum(count, 1), fallback)
-    total = variances.sum(axis=0) + COMMON_ENTRIES * typical
-    inflation = (squares.sum(axis=0) + COMMON_ENTRIES * common * typical) / total
+    fallback = expected.sum() / count.sum()
+    typical = np.where(count > 0, expected.sum(axis=0) / np.maximum(count, 1), fallback)
+    total = expected.sum(axis=0) + COMMON_ENTRIES * typical
+    factors = (squares.sum(axis=0) + COMMON_ENTRIES * typical) / total
     # The entries that stand for the other columns err like squares of Gaussian numbers, of variance 2.
-    spread = np.sum((squares - inflation * variances) ** 2, axis=0) + 2 * COMMON_ENTRIES * (inflation * typical) ** 2
-    stderr = np.sqrt(spread) / total / inflation
+    spread = np.sum((squares - factors * expected) ** 2, axis=0) + 2 * COMMON_ENTRIES * (factors * typical) ** 2
+    stderr = np.sqrt(spread) / total / factors
+    calibration = Calibration(*line, factors)
     holes = ~holed.seen
     n_holes = holes.sum(axis=0)
-    predicted = np.where(holes, found.variances * (inflation * holed.scales**2), 0.0)
+    predicted = np.where(holes, calibration(found.variances) * holed.scales**2, 0.0)
     in_holes = predicted.sum(axis=0) / np.maximum(n_holes, 1)
-    error = np.where(n_holes > 0, in_holes, inflation * typical * holed.scales**2)
+    error = np.where(n_holes > 0, in_holes, factors * typical * holed.scales**2)
     weights = hole_weights(holed.seen)
     units = np.sqrt(holed.variances)
     mean, mean_stderr = over_entries(np.where(found.measured, found.residuals, 0.0) / units, found.measured)
@@ -227,7 +264,7 @@ def _calibrated(holed: HoledTable, data: Array, found: _Filled, method: str) -> 
         lam=found.lam,
         method=method,
         variances=holed.variances,
-        inflation=inflation,
+        calibration=calibration,
         entry_residuals=np.where(found.measured, found.residuals, np.nan),
         _means=holed.means,
         _scales=holed.scales,

@@ -27,14 +27,21 @@ class OwnRows:
         """Return the rows with predictions in their holes."""
         return np.where(self.seen, self.values, self.values @ self.predictor(lam).T)
 
-    def entry_errors(self, lams: Iterable[float]) -> Array:
-        """Return the residuals (lams, n, d) of every entry seen with its row left out of the regression; 0 at holes."""
+    def entry_errors(self, lams: Iterable[float]) -> tuple[Array, Array]:
+        """Return residuals (lams, n, d) of every entry seen, with its row left out, and their shifts; 0 at holes.
+
+        The shift is that of the residual when the mean of the column is lower by one, because the entry is left out of
+        it: the targets of all other rows then rise by one, and with them what is predicted. It is the residual, with
+        the row left out, of the regression of the number one.
+        """
         strengths = list(lams)
         residuals = np.zeros((len(strengths), *self.values.shape))
+        shifts = np.zeros_like(residuals)
         for k, column in enumerate(self._columns()):
             for i, lam in enumerate(strengths):
-                residuals[i, self.seen[:, k], k] = column.left_out(lam)
-        return residuals
+                rows = self.seen[:, k]
+                residuals[i, rows, k], shifts[i, rows, k] = column.left_out(lam)
+        return residuals, shifts
 
     def _columns(self) -> Iterable["_Column"]:
         for k in range(self.values.shape[1]):
@@ -46,33 +53,27 @@ class OwnRows:
 
 
 class _Column:
-    """One regression along all ridges, by singular values of its inputs."""
+    """One regression along all ridges, by the eigenvectors of the smaller Gram matrix of its inputs.
+
+    They cost less than singular values, and the ridge hides what they lose.
+    """
 
     def __init__(self, inputs: Array, target: Array) -> None:
-        self.target = target
-        # Factors of the smaller Gram matrix cost less than singular values, and the ridge hides what they lose.
         n, d = inputs.shape
-        if n <= d:
-            levels, self.left = np.linalg.eigh(inputs @ inputs.T / n)
-            self.right = inputs.T @ self.left / n
-            self.levels = np.maximum(levels, 0)
-            self.scores = self.left.T @ target
-            self.leverages = self.left
-        else:
-            levels, vectors = np.linalg.eigh(inputs.T @ inputs / n)
-            self.levels, self.right = np.maximum(levels, 0), vectors
-            self.leverages = inputs @ vectors
-            self.scores = self.leverages.T @ target / n
         self.by_rows = n <= d
+        levels, vectors = np.linalg.eigh((inputs @ inputs.T if self.by_rows else inputs.T @ inputs) / n)
+        self.levels = np.maximum(levels, 0)
+        self.targets = np.stack([target, np.ones(n)])
+        self.modes = vectors if self.by_rows else inputs @ vectors / np.sqrt(n)  # (rows, modes)
+        self.scores = self.targets @ self.modes
+        self.right = inputs.T @ vectors / n if self.by_rows else vectors / np.sqrt(n)
 
     def weights(self, lam: float) -> Array:
-        return np.asarray(self.right @ (self.scores / (self.levels + lam)))
+        return np.asarray(self.right @ (self.scores[0] / (self.levels + lam)))
 
     def left_out(self, lam: float) -> Array:
-        n = len(self.target)
-        if self.by_rows:  # residual lam G y over lam G_ii, in which no difference of near numbers is left
-            shrunk = 1 / (self.levels + lam)
-            return np.asarray(self.left @ (shrunk * self.scores) / (self.left**2 @ shrunk))
-        fitted = self.leverages @ (self.scores / (self.levels + lam))
-        leverage = self.leverages**2 @ (1 / (self.levels + lam)) / n
-        return np.asarray((self.target - fitted) / (1 - leverage))
+        """Return the residuals (2, rows) of the column and of the number one, each with its row left out."""
+        shrunk = 1 / (self.levels + lam)
+        answers, leverage = (self.scores * shrunk) @ self.modes.T, self.modes**2 @ shrunk
+        # With the dual inverse G the residual is G y over G_ii, in which no difference of near numbers is left.
+        return np.asarray(answers / leverage if self.by_rows else (self.targets - answers) / (1 - leverage))

@@ -75,12 +75,14 @@ class Pairwise:
         ridged = covariance + lam * np.eye(len(covariance))
         return filled, self.patterns.conditional(ridged, self.values, diagonal=True).variances
 
-    def entry_errors(self, lam: float, left_out: bool = True) -> tuple[Array, Array]:
-        """Return residuals (n, d) of every entry seen, predicted as if it were a hole, and its variances under S + lam.
+    def entry_errors(self, lam: float, left_out: bool = True) -> tuple[Array, Array, Array]:
+        """Return residuals (n, d) of every entry seen, predicted as if it were a hole; variances under S + lam; shifts.
 
         The entry is taken out of S as well. With P, u and y as above and one inverse a row, e_k = (Pu)_k/P_kk + y_k
         a_k/n, a = y'Pu - (Py)_k (Pu)_k/P_kk; exact. With `left_out` the row is left out as in `fill`, to the order 1/n:
-        e_k - (y_k - (Py)_k/P_kk - y_k b_k/n) (a_k/n)/(1 - b_k/n), b = y'Py - (Py)_k^2/P_kk. Zero at holes.
+        e_k - (y_k - (Py)_k/P_kk - y_k b_k/n) (a_k/n)/(1 - b_k/n), b = y'Py - (Py)_k^2/P_kk. The shift is that of the
+        residual when the mean of the column is lower by one, 1 + (a_k/n)/(1 - b_k/n): the targets of all other
+        rows rise, whose inputs sum to minus those of this row up to noise. Zero at holes.
         """
         n, inputs = len(self.values), self.values / self.rates
         blocks = self._solve(lam)
@@ -88,10 +90,13 @@ class Pairwise:
         residuals = first / diagonal
         along = np.einsum("ij,ij->i", inputs, first)[:, None] - second * residuals
         residuals = residuals + inputs * along / n
+        shifts = 1 + along / n
         if left_out:
             own = np.einsum("ij,ij->i", inputs, second)[:, None] - second**2 / diagonal
             residuals = residuals - (inputs - second / diagonal - inputs * own / n) * (along / n) / (1 - own / n)
-        return np.where(self.seen, residuals, 0.0), np.where(self.seen, 1 / diagonal, 0.0)
+            shifts = 1 + (along / n) / (1 - own / n)
+        seen = self.seen
+        return np.where(seen, residuals, 0.0), np.where(seen, 1 / diagonal, 0.0), np.where(seen, shifts, 0.0)
 
     def _solve(self, lam: float) -> Blocks:
         """Solve with (S_OO + lam) of every row for its entries, and for its entries over their rates."""
