@@ -12,6 +12,7 @@ from theory.models import (
     AR1,
     CovarianceOperator,
     DiagonalPlusLowRank,
+    Dropout,
     GammaScales,
     LogNormalScales,
     MaskedRegression,
@@ -45,10 +46,16 @@ PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
 RECORDS = {
     "CovarianceOperator": Example(CovarianceOperator, {"d": 3, "product": lambda V: V, "diagonal": np.ones(3)}),
     "DiagonalPlusLowRank": Example(DiagonalPlusLowRank, {"diagonal": np.ones(3), "factors": np.ones((3, 2))}),
+    "Dropout": Example(Dropout, {"fractions_seen": [1.0, 0.9, 0.6, 0.5]}),
     "GammaScales": Example(GammaScales, {"shape": 2.0}),
     "LogNormalScales": Example(LogNormalScales, {"log_std": 0.5}),
     "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5, "row_scales": TWO}),
     "MaskedRidge": Example(MaskedRidge, PROBLEM | {"row_scales": TWO}),
+    "MissingEntries": Example(
+        MissingEntries,
+        {"covariance": SIGMA, "alpha": 3.0, "lam": 2.0, "missing_rates": [0.1, 0.2, 0.3, 0.0] * 2, "method": "pairwise"}
+        | {"rows": "table", "rescaled": True, "row_scales": TWO},
+    ),
     "PointScales": Example(PointScales, {"values": [0.5, 1.5], "weights": [0.5, 0.5]}),
     "PointScales.rescaled": Example(PointScales.rescaled, {"values": [1.0, 2.0], "weights": [0.75, 0.25]}),
     "RandomMasks": Example(RandomMasks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
@@ -86,6 +93,11 @@ THEORY = {
     "predictor": Example(masked.predictor, {"model": RIDGE}),
     "replica": Example(masked.replica, {"model": RIDGE, "coordinate": 1, "tol": 1e-12, "max_iter": 100}),
     "replica of unlike rows": Example(masked.replica, {"model": UNLIKE, "coordinate": 1, "tol": 1e-12, "check": True}),
+    "oracle_error": Example(masked.oracle_error, {"covariance": SIGMA, "missing_rates": 0.2, "patterns": 5, "seed": 3}),
+    "solve of missing entries": Example(
+        masked.solve,
+        {"model": MissingEntries(SIGMA, 3.0, 2.0, 0.2, "pairwise"), "exact_size": True, "patterns": 6, "seed": 1},
+    ),
     "ridgeless of unlike rows": Example(
         masked.ridgeless, {"covariance": MaskedRegression(SIGMA, 1.5, TWO), "alpha": None}
     ),

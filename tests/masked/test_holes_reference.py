@@ -219,7 +219,7 @@ def test_matrices_and_modes_are_two_routes(method, law):
 @pytest.mark.parametrize("p", [0.05, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("ratio", [0.1, 0.7, 1.0, 1.5, 20.0])
 def test_the_least_ridge_of_independent_columns_is_a_shifted_law_of_marchenko_and_pastur(ratio, p):
-    """The edge that Jurczak and Rohde prove for S (arXiv:1507.01615); for n <= d it is p/q, whatever n."""
+    """The edge that Jurczak and Rohde prove for S and n > d (arXiv:1507.01615); for n <= d it is p/q, whatever n."""
     law = (p - max(0.0, 1 - math.sqrt(ratio)) ** 2) / (1 - p)
     found = masked.solve(pairwise(Isotropic(INF), 1 / ratio, law + 1.0 + p / (1 - p), p))
     assert found.least_ridge == pytest.approx(law, abs=1e-8)

@@ -16,7 +16,16 @@ from simulate.potts import pseudo_likelihood, sample
 from theory import glm, masked, potts, random_matrix, topics
 from theory.core.results import Result
 from theory.glm import classification
-from theory.models import AR1, MaskedRidge, PottsModel, RandomMasks, SpanMask, SpikedData, TeacherMixture
+from theory.models import (
+    AR1,
+    MaskedRidge,
+    MissingEntries,
+    PottsModel,
+    RandomMasks,
+    SpanMask,
+    SpikedData,
+    TeacherMixture,
+)
 
 EVIDENCE = ["residual", "iterations", "converged"]
 INTERNAL = {"Minimum", "Point"}  # what a minimizer and the equations of random masks tell the functions beside them
@@ -59,6 +68,8 @@ MADE = {
     "masked.peak_height": lambda: masked.peak_height(CHAIN, 1e-6),
     "masked.solve of random masks": lambda: masked.solve(RandomMasks(CHAIN, 2.0, 0.1, 0.2)),
     "masked.mask_curve": lambda: masked.mask_curve(CHAIN, [1.0, 2.0], 0.1, [0.1, 0.2]),
+    "masked.solve of missing entries": lambda: masked.solve(MissingEntries(CHAIN, 2.0, 2.0, 0.2, "pairwise")),
+    "masked.oracle_error": lambda: masked.oracle_error(CHAIN, 0.2),
     "masked.solve of a span": lambda: masked.solve(SpanMask(CHAIN, 2.0, 0.1, range(3, 9))),
     "random_matrix.effective_ridge": lambda: random_matrix.effective_ridge(CHAIN, 2.0, 0.1),
     "random_matrix.covariance_law": lambda: random_matrix.covariance_law(CHAIN, 2.0),

@@ -76,7 +76,7 @@ def missing_rates_checked(name: str, value: Any) -> float | Array | Dropout:
     """Return a rate as a float, rates of the columns as an array (d,), or a `Dropout` itself."""
     if isinstance(value, Dropout):
         return value
-    if np.ndim(value) == 0:
+    if checks.real_array(name, value).ndim == 0:
         return RATES.check(name, value)
     rates = checks.finite_array(name, value, 1)
     if rates.min() < 0 or rates.max() >= 1:
@@ -159,8 +159,8 @@ class MissingEntries(SampledRows):
         k = int(seen.argmin())
         if self.n * seen[k] < FEWEST_ROWS:
             raise ValueError(
-                f"missing_rates must leave {FEWEST_ROWS} rows of every column: at n = {self.n:g} column {k}, seen with "
-                f"probability {seen[k]:.6g}, is expected in {self.n * seen[k]:.3g}"
+                f"alpha and missing_rates must leave {FEWEST_ROWS} rows of every column: at n = {self.n:g} column {k}, "
+                f"seen with probability {seen[k]:.6g}, is expected in {self.n * seen[k]:.3g}"
             )
         others = seen.sum() - seen.max()
         if others < 1 and len(seen) > 1:
@@ -171,8 +171,8 @@ class MissingEntries(SampledRows):
             least, second = np.sort(seen)[:2]
             if self.n * least * second < 1:
                 raise ValueError(
-                    f"missing_rates must leave every pair of columns a row for method 'pairwise', got a pair expected "
-                    f"in {self.n * least * second:.3g}, whose covariance would be read off as 0: use 'own_rows'"
+                    f"alpha and missing_rates must leave every pair of columns a row for method 'pairwise', got a pair "
+                    f"expected in {self.n * least * second:.3g}, whose covariance is then read as 0: use 'own_rows'"
                 )
 
     @property

@@ -59,8 +59,8 @@ class MissingEntriesSolution(SolverResult):
         """The ridge that lam must exceed: 0 for own rows, minus the least eigenvalue of S for the pairwise estimator.
 
         S is the covariance matrix of all columns; where it is positive definite, the least ridge is negative. For
-        Sigma = 1 it is (p - (1 - sqrt(d/n))^2)/q where n > d, and p/q for fewer rows, whatever their number (the law of
-        arXiv:1507.01615).
+        Sigma = 1 it is (p - (1 - sqrt(d/n))^2)/q where n > d (the edge of arXiv:1507.01615, abstract), and p/q where
+        n <= d, whatever n.
         """
         return least_ridge(self.model)
 
