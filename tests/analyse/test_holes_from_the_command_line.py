@@ -198,12 +198,13 @@ def test_python_gets_value_errors(X, options, message):
         analyse_holes(X, **options)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_second_run_gives_the_same_bytes(write, tmp_path):
     path = write("a.csv", text(values()))
     for folder in ("one", "two"):
         output = ["--output", str(tmp_path / folder), "--jobs", "1", "--repeats", "2", "--lams", "0.3"]
         assert main([str(path), *output, "--impute", str(tmp_path / f"{folder}.csv")]) == 0
-    for name in ("analyse_a.csv", "analyse_a_columns.csv", "analyse_a_holes.json", "analyse_a.pdf"):
+    for name in ("analyse_a.csv", "analyse_a_columns.csv", "analyse_a_holes.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     for end in (".csv", "_errors.csv"):
         assert (tmp_path / f"one{end}").read_bytes() == (tmp_path / f"two{end}").read_bytes()

@@ -15,6 +15,7 @@ from figures.core.rows import COLUMNS
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = {  # what the pages say of the example, as the command prints it
     "own_matrix": ("error of a column is 0.4871 on average", "With twice as many rows theory expects 0.4717"),
+    "missing_entries": ("expected to be off by 0.569(36) of", "error of 0.561(38), found was 0.567(38)", "(p = 0.12)"),
     "own_alignment": ("800  20     1.2204(75)  1.3270(57)   0.1066(51)", "61 of 780 pairs score above"),
     "own_text": ("topic 5 (", "There are 300 documents with 60 different words"),
 }

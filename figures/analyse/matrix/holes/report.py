@@ -4,7 +4,7 @@ import numpy as np
 
 from figures.analyse.matrix.holes.admitted import HoledTable
 from figures.analyse.matrix.holes.record import METHOD_NAMES, Dependence, HoleErrors, HolesAnalysis, SelfCheck
-from figures.analyse.matrix.holes.where_report import percent, where_text
+from figures.analyse.matrix.holes.where_report import ended, percent, where_text
 from figures.analyse.wording import WIDTH, listed, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
@@ -86,8 +86,10 @@ def _best_and_worst(analysis: HolesAnalysis) -> list[str]:
     poor = [names[k] for k in order if not analysis.worth_filling[k]]
     if poor:
         lines.append(
-            f"Not worth filling, since the other columns take less than a tenth of the variance off, or no more than "
-            f"chance: {listed(poor, 10)}."
+            ended(
+                "Not worth filling, since the other columns take less than a tenth of the variance off, or no more "
+                f"than chance: {listed(poor, 10)}"
+            )
         )
     return lines
 

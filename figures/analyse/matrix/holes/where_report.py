@@ -32,6 +32,11 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if near_end and value % 100 else f"{value:.0f} %"
 
 
+def ended(text: str) -> str:
+    """Return a sentence with its full stop, which the dots of a list that is cut take the place of."""
+    return text if text.endswith("...") else f"{text}."
+
+
 def _how_many(found: HolePattern) -> str:
     cells = f"{found.cells} of {counted(found.n * found.d, 'cell')} ({percent(found.share)})"
     columns = f"{len(found.columns)} of {counted(found.d, 'column')}"
@@ -50,7 +55,7 @@ def _columns(found: HolePattern, names: Sequence[str]) -> list[str]:
     shares = [f"{names[k]} ({percent(found.missing[k] / found.n)})" for k in found.columns]
     if len(shares) == 1:
         return []
-    return [f"The columns with most missing cells are {listed(shares, N_LISTED)}."]
+    return [ended(f"The columns with most missing cells are {listed(shares, N_LISTED)}")]
 
 
 def _together(found: HolePattern, names: Sequence[str]) -> list[str]:
