@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from figures.analyse.command import main
-from figures.analyse.errors import OptionError
 from figures.analyse.matrix.holes import analyse_holes, holes_report
 from figures.analyse.matrix.holes.check import judged
 from figures.analyse.matrix.holes.figure import holes_experiment
@@ -139,7 +138,18 @@ def test_ridges_below_the_least_one_are_left_out_or_refused(tmp_path, capsys):
     asked = ["--lams", "0.001", "--missing-as", "pairwise", "--output", str(tmp_path / "out"), "--jobs", "1"]
     assert main([str(tmp_path / "x.npy"), *asked]) == 2
     assert "--lams must exceed the least ridge" in capsys.readouterr().err
-    assert OptionError.__name__ in str(OptionError.__mro__)
+
+
+def test_a_column_counts_by_its_holes():
+    X, _ = factor_table(80, 5, "weights")
+    X[10:25, 3] = np.nan
+    found = analyse_holes(X, lams=[0.4], repeats=1)
+    for one in found.before:
+        assert one.error.mean == pytest.approx(one.by_column[3])
+    X[30:35, 0] = np.nan  # a third as many
+    found = analyse_holes(X, lams=[0.4], repeats=1)
+    for one in found.before:
+        assert one.error.mean == pytest.approx(0.75 * one.by_column[3] + 0.25 * one.by_column[0])
 
 
 def test_one_ridge_is_the_one_that_fills():

@@ -182,6 +182,15 @@ def test_what_is_left_out_is_named_and_stays_as_it_is(write, run, tmp_path):
     assert all(cell for line in new[9:31] for k, cell in enumerate(line.split(",")) if k != 2)
 
 
+def test_empty_rows_alone_make_no_table_with_holes(write, run):
+    X = values(share=0.0)
+    X[[7, 30]] = np.nan
+    status, _, error = run(write("a.csv", text(X)))
+    assert status == 2
+    assert "(2 rows without any number left out: rows 9, 32); leave them out with --drop-rows" in error
+    assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [

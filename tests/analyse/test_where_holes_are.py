@@ -109,17 +109,21 @@ def test_shares_are_written_so_that_all_and_nothing_are_just_that(share, text):
 
 @given(st.integers(0, 2**32 - 1), st.floats(0, 0.9))
 def test_tenths_are_hidden_once_each_and_leave_something(seed, share):
-    seen = np.random.default_rng(seed).random((40, 5)) >= share
-    seen[:6] = True
-    parts = list(hidden_parts(seen, 10, 3))
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 5))
+    X[:, 4] = np.arange(40) == 2  # all equal but one
+    X[6:][rng.random((34, 5)) < share] = np.nan
+    seen = ~np.isnan(X)
+    parts = list(hidden_parts(X, 10, 3))
     times = np.sum(parts, axis=0)
     assert times.max() == 1
     assert not (times.astype(bool) & ~seen).any()
     for part in parts:
         left = seen & ~part
         assert left.sum(axis=0).min() >= 5
+        assert left[2, 4]
         assert (left.any(axis=1) == seen.any(axis=1)).all()
         assert part.sum() <= np.ceil(seen.sum(axis=0) / 10).sum()
-    again = list(hidden_parts(seen, 12, 3))
+    again = list(hidden_parts(X, 12, 3))
     np.testing.assert_array_equal(again[:10], parts)
     assert (again[10] != parts[0]).any()

@@ -23,7 +23,7 @@ def self_check(
     All is learned again from what is left: scales of the columns, the ridge, and what is to be expected. `imputed` is
     the whole table as the method filled it. None where too little is seen.
     """
-    parts = list(hidden_parts(table.seen, draws, seed))
+    parts = list(hidden_parts(table.X, draws, seed))
     if sum(int(part.sum()) for part in parts) < FEWEST_HIDDEN:
         return None
     tasks = [Task(f"hidden/{r}", one_draw, (table, part, method)) for r, part in enumerate(parts)]

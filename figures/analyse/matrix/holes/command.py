@@ -93,6 +93,12 @@ def holed_data(matrix: Matrix, options: argparse.Namespace) -> HoledData:
         table = holed_table(matrix.data.all_rows(), matrix.names, drop_constant=options.drop_constant, line=matrix.line)
     except ValueError as error:
         raise DataError(options.file, str(error)) from None
+    if table.seen.all():
+        raise DataError(
+            options.file,
+            f"has no missing cell but for those that are left out ({'; '.join(table.notes)}); leave them out with "
+            "--drop-rows or --skip-columns, and the table is complete",
+        )
     return HoledData(matrix, typed_reading(options), table, options.impute)
 
 

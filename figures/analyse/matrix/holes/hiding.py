@@ -8,20 +8,22 @@ from numpy.typing import NDArray
 from figures.analyse.matrix.holes.admitted import FEWEST_SEEN
 from figures.analyse.matrix.holes.where import Booleans
 from simulate.core import stream
+from theory.core.arrays import Array
 
 PARTS = 10  # a tenth of the entries is hidden at a time
 
 
-def hidden_parts(seen: Booleans, draws: int, seed: int) -> Iterator[Booleans]:
-    """Yield so many sets of entries to hide, (n, d): a tenth of the seen entries of each column each.
+def hidden_parts(X: Array, draws: int, seed: int) -> Iterator[Booleans]:
+    """Yield so many sets of entries to hide of X (n, d), NaN in its holes: a tenth of the entries of each column each.
 
-    Up to ten sets have no entry in common. Every row keeps an entry that is seen, and every column FEWEST_SEEN of them;
-    what would take the last ones stays seen.
+    Up to ten sets have no entry in common. Every row keeps an entry that is seen, and every column FEWEST_SEEN of them
+    that are not all equal; what would take the last ones stays seen.
     """
+    seen = ~np.isnan(X)
     for draw in range(draws):
         if draw % PARTS == 0:
             part = _parts(seen, stream(seed, "hidden", draw // PARTS))
-        yield _without_last(seen, part == draw % PARTS)
+        yield _without_last(X, seen, part == draw % PARTS)
 
 
 def _parts(seen: Booleans, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -33,7 +35,9 @@ def _parts(seen: Booleans, rng: np.random.Generator) -> NDArray[np.int64]:
     return part
 
 
-def _without_last(seen: Booleans, hidden: Booleans) -> Booleans:
+def _without_last(X: Array, seen: Booleans, hidden: Booleans) -> Booleans:
     left = np.asarray((seen & ~hidden).sum(axis=1) > 0)
     hidden = np.asarray(hidden & left[:, None])
-    return np.asarray(hidden & ((seen & ~hidden).sum(axis=0) >= FEWEST_SEEN))
+    kept = seen & ~hidden
+    lowest, highest = np.where(kept, X, np.inf).min(axis=0), np.where(kept, X, -np.inf).max(axis=0)
+    return np.asarray(hidden & (kept.sum(axis=0) >= FEWEST_SEEN) & (highest > lowest))
