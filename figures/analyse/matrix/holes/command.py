@@ -22,7 +22,8 @@ from theory.core.arrays import Array
 from theory.core.atomic_write import atomic_write
 
 METHODS: dict[str, Method] = {"zero": "own_rows", "pairwise": "pairwise", "em": "em"}  # by the words of --missing-as
-FOR_COMPLETE_TABLES = ("equal_rows", "test_fraction")
+# Options, as far as there are such, that say how complete rows are taken, split and held out.
+FOR_COMPLETE_TABLES = ("equal_rows", "test_fraction", "order", "groups", "gap", "whiten_rows")
 
 
 @dataclass(frozen=True, eq=False)
