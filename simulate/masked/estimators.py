@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.masked.holes.imputed import Imputed, impute
+from simulate.masked.holes.imputed import ImputationMethod, Imputed, impute
 from theory.core.arrays import Array
 
 try:
@@ -23,7 +23,7 @@ except ImportError as error:  # also for a version before 1.6, which has no vali
 __all__ = ["MaskedImputer"]
 
 
-class MaskedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class MaskedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # without types
     """Fill missing values from the other columns, and say how far off each of them is expected to be.
 
     The methods and their errors are those of `simulate.masked.impute`: a Gaussian fitted by expectation maximization
@@ -51,7 +51,12 @@ class MaskedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, *, missing_values: Any = np.nan, method: str = "em", lam: Any = None, add_indicator: bool = False
+        self,
+        *,
+        missing_values: Any = np.nan,
+        method: ImputationMethod = "em",
+        lam: Any = None,
+        add_indicator: bool = False,
     ) -> None:
         self.missing_values = missing_values
         self.method = method

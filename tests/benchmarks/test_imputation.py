@@ -53,7 +53,7 @@ def test_impute(jobs, d, rate):
     jobs.compare(
         f"a table of {2 * d} x {d} with {rate:.0%} of holes filled",
         lambda: impute(holed),
-        {name: Peer(lambda key=key: scikit_learn(key, d, rate), made=True) for name, key in names.items()},
+        {name: Peer(lambda key=key: scikit_learn(key, d, rate), made=True, limit=400.0) for name, key in names.items()},
         goal={"scikit-learn, IterativeImputer": "20 times"} if d == 200 else "",
         off=excess,
     )

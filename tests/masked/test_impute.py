@@ -69,6 +69,15 @@ def test_the_distance_that_is_reported_bounds_the_true_one():
             assert np.sqrt(np.mean((found.filled - exact)[~seen] ** 2)) < tol
 
 
+def test_a_larger_ridge_is_taken_where_the_steps_do_not_settle(monkeypatch):
+    X, seen = table(11, n=20, d=10, rate=0.5)
+    monkeypatch.setattr(HiddenEntries, "choose", lambda self: len(RIDGES) - 1)
+    monkeypatch.setattr("simulate.masked.holes.imputed.MAX_STEPS", 30)
+    found = impute(X, seen)
+    assert found.converged
+    assert found.lam > RIDGES[-1]
+
+
 def test_conditional_variances_are_those_of_a_gaussian():
     X, seen = table(4)
     found = impute(X, seen, lam=0.2)
@@ -124,11 +133,11 @@ def test_errors_expected_by_maximization_are_those_of_the_holes():
         )
     gap = Estimate.of(gaps)
     assert abs(gap.mean) < 4 * gap.stderr + 0.01
-    assert gap.stderr < 0.02
+    assert gap.stderr < 0.03
     safe, doubtful = np.sum(quarters, axis=0)
     assert safe[0] / safe[1] == pytest.approx(1, abs=0.25)  # the model is too sure of them
     assert doubtful[0] / doubtful[1] == pytest.approx(1, abs=0.15)
-    assert doubtful[1] > 2 * safe[1]
+    assert doubtful[1] > 1.2 * safe[1]
 
 
 @settings(max_examples=10)
@@ -303,6 +312,7 @@ def test_the_column_that_drives_the_holes_is_named():
     seen[:, 4] = X[:, 2] < 0.7
     found = holes_depend_on_values(X, seen, rng)
     assert list(found.columns) == [2]
+    assert found.p_values[2] == 1 / 2000  # no permutation of 1999 reaches it
     assert found.strongest(1)[0][:2] == (2, 4)
     assert found.strongest(1)[0][2] > 0.5  # missing where it is large
     nothing = holes_depend_on_values(X, np.ones((300, 5), dtype=bool), rng)

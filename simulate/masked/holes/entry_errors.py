@@ -90,9 +90,9 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
     if pairwise:
         for i, lam in enumerate(strengths):
             pairwise.require(lam, f"lams[{i}]")
-        standard = (pairwise.entry_errors(lam)[::2] for lam in strengths)
+        standard = [(residuals, shifts) for residuals, _, shifts in map(pairwise.entry_errors, strengths)]
     else:
-        standard = zip(*OwnRows(holed.values, holed.seen).entry_errors(strengths), strict=True)
+        standard = list(zip(*OwnRows(holed.values, holed.seen).entry_errors(strengths), strict=True))
     columns, means = [], []
     for residuals, shifts in standard:
         data_units = in_data_units(residuals, shifts, holed)

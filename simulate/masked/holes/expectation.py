@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from simulate.masked.holes.patterns import Conditional, Patterns
 from theory.core.arrays import Array
 
+RESTART = 20  # steps after which the extrapolation forgets: else it can run in circles where rows are few
 MEMORY = 4  # earlier steps that Anderson's extrapolation uses: with more of them nothing is gained
 DISTANCE_PER_CHANGE = 10.0  # of the fixed point over the larger of the last two changes; 9.6 was the largest of 160
 
@@ -108,9 +109,13 @@ class _Anderson:
         self.lam = lam
         self.images: list[Array] = []
         self.moves: list[Array] = []
+        self.taken = 0
 
     def next(self, mean: Array, covariance: Array, next_mean: Array, next_covariance: Array) -> tuple[Array, Array]:
         """Return where to go from a point whose image under a plain step is the next mean and covariance."""
+        self.taken += 1
+        if self.taken % RESTART == 0:
+            self.images, self.moves = [], []
         image = np.concatenate([next_mean, next_covariance.ravel()])
         self.images = [*self.images[-MEMORY:], image]
         self.moves = [*self.moves[-MEMORY:], image - np.concatenate([mean, covariance.ravel()])]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units, over_entries, positive_ridge
-from simulate.masked.holes.expectation import Gaussian, maximize
+from simulate.masked.holes.expectation import Gaussian, Maximized, maximize
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
@@ -116,7 +116,7 @@ def impute(X: Any, seen: Any = None, lam: Any = None, method: ImputationMethod =
     - "em": expectation maximization: the mean and covariance of a Gaussian are fitted to rows filled with their
       conditional means, plus the conditional covariances of the holes, until they reproduce themselves. The most
       accurate one. By default the ridge is chosen by hiding tenths of the entries (the seed is fixed), which also
-      measures the errors.
+      measures the errors; a larger one is taken where the steps do not settle.
     - "pairwise": covariances from the rows that have both columns; the row itself is left out. By default the ridge is
       chosen by leaving out one entry at a time, which also measures the errors; see `imputation_error`.
     - "own_rows": every column is regressed on the others over the rows that have it, with zeros for their holes.
@@ -176,9 +176,20 @@ class _Filled:
 
 def _by_maximization(holed: HoledTable, lam: float | None) -> _Filled:
     hidden = HiddenEntries(holed.values, holed.seen, hole_weights(holed.seen))
-    strength = RIDGES[hidden.choose()] if lam is None else lam
     patterns = Patterns.of(holed.seen)
-    found = maximize(holed.values, patterns, hidden.start(strength), strength, MAX_STEPS, DISTANCE)
+
+    def maximized(ridge: float) -> Maximized:
+        return maximize(holed.values, patterns, hidden.start(ridge), ridge, MAX_STEPS, DISTANCE)
+
+    if lam is None:
+        place = hidden.choose()
+        found = maximized(RIDGES[place])
+        while found.distance > DISTANCE and place > 0:  # few rows do not tell a small ridge from the next larger one
+            place -= 1
+            found = maximized(RIDGES[place])
+        strength = RIDGES[place]
+    else:
+        strength, found = lam, maximized(lam)
     filled, variances = found.gaussian.fill(holed.values, holed.seen, patterns)
     at_hidden = hidden.at(strength, MAX_STEPS, DISTANCE_OF_HIDDEN)
     return _Filled(

@@ -76,8 +76,8 @@ class Patterns:
         filled, spread = values.copy(), np.zeros_like(matrix)
         variances = np.zeros_like(values)
         if not many.all():
-            precision: Array = np.linalg.inv(matrix)
-            blocks = self._solve(precision, np.asarray(values @ precision)[None], ~self.patterns & ~many[:, None])
+            precision = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+            blocks = self._solve(precision, (values @ precision)[None], ~self.patterns & ~many[:, None])
             filled -= blocks.solved[0]
             spread += blocks.total
             variances += blocks.diagonal

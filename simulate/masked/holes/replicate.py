@@ -44,7 +44,7 @@ def hole_errors(model: MissingEntries, d: int, rng: Generator, inputs: Inputs) -
             return np.asarray(squares.sum(axis=0) / (~seen).sum(axis=0))
     ridged = pairwise.covariance + model.lam * np.eye(d)
     if model.rows == "complete":
-        return _errors(_regressions(np.linalg.inv(ridged)), Sigma)
+        return _errors(_regressions(np.asarray(np.linalg.inv(ridged), dtype=np.float64)), Sigma)
     new = with_holes(np.ones((NEW_PATTERNS, d)), model.missing_rates, rng)[1]
     return np.asarray(np.mean([_of_pattern(ridged, Sigma, one) for one in new], axis=0))
 
@@ -97,7 +97,7 @@ def _regressions(precision: Array) -> Array:
 def _of_pattern(ridged: Array, Sigma: Array, seen: NDArray[np.bool_]) -> Array:
     """Return the error of every column from the columns seen in a new row, itself left out where it is one of them."""
     weights = np.zeros_like(Sigma)
-    inverse = np.linalg.inv(ridged[np.ix_(seen, seen)])
+    inverse = np.asarray(np.linalg.inv(ridged[np.ix_(seen, seen)]), dtype=np.float64)
     weights[np.ix_(seen, seen)] = _regressions(inverse)
     weights[np.ix_(~seen, seen)] = ridged[np.ix_(~seen, seen)] @ inverse
     return _errors(weights, Sigma)
