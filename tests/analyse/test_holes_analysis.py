@@ -122,7 +122,7 @@ def test_what_the_fits_had_to_assume_is_noted(monkeypatch):
     quick = analyse_holes(X, repeats=1)
     assert [one.method for one in quick.before] == ["own_rows"]
     assert quick.learning == ()
-    assert "pairwise covariances were left out, to save minutes" in " ".join(quick.notes)
+    assert "pairwise covariances were left out, to save time" in " ".join(quick.notes)
     assert [one.method for one in analyse_holes(X, repeats=1, method="pairwise").before] == ["pairwise"]
 
 

@@ -126,3 +126,17 @@ def test_the_oracle_of_each_kind_of_row():
     holes = masked.solve(MissingEntries(Sigma, 10.0, 0.1, 0.3)).oracle_error
     np.testing.assert_allclose(holes, masked.oracle_error(Sigma, 0.3).value)
     np.testing.assert_allclose(masked.solve(MissingEntries(Sigma, 10.0, 0.1, 0.0)).oracle_error, given_all)
+
+
+def test_the_standard_error_of_the_mean_bounds_the_fluctuations():
+    """Fixed counts of holes make the draws steadier than independent patterns, of which the standard error is."""
+    drawn = [masked.oracle_error(ring(10, 0.7), 0.5, patterns=60, seed=seed) for seed in range(80)]
+    means = np.array([one.mean for one in drawn])
+    assert 0.2 < np.std(means) / np.mean([one.mean_stderr for one in drawn]) < 0.8
+
+
+def test_columns_that_others_determine_count_as_such_where_they_are_seen():
+    """Drawn patterns use the columns that are seen, too: two copies of each of three columns."""
+    copies = Empirical(np.kron(AR1(3, 0.5).matrix, np.ones((2, 2))))
+    exact, drawn = (masked.oracle_error(copies, 0.3, patterns=count) for count in (64, 63))
+    assert abs(drawn.mean - exact.mean) < 4 * drawn.mean_stderr < 0.2

@@ -8,6 +8,8 @@ import pytest
 
 from tests.masked.holes_draws import ring
 from theory import masked
+from theory.masked.holes.columns import DensePencil
+from theory.masked.holes.estimators import Estimator
 from theory.models import (
     AR1,
     Dropout,
@@ -214,6 +216,11 @@ def test_matrices_and_modes_are_two_routes(method, law):
             )
             np.testing.assert_allclose(a.test_error, b.test_error, rtol=1e-9)
             assert a.least_ridge == pytest.approx(b.least_ridge, rel=1e-9)
+            assert a.effective_ridge == pytest.approx(np.mean(b.effective_ridge), rel=1e-9)
+    if method == "own_rows":
+        more = {"rows": "complete", "rescaled": False, "row_scales": law}
+        a, b = (masked.solve(MissingEntries(covariance, 1.5, 0.4, p, **more)) for p in (0.2, unequal))
+        np.testing.assert_allclose(a.test_error, b.test_error, rtol=1e-9)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.2, 0.5, 0.9])
@@ -245,3 +252,12 @@ def test_the_equations_end_at_the_least_ridge(alpha, rates, law):
         ValueError, match=rf"lam must exceed the least ridge {least:.6g} of the pairwise estimator, got"
     ):
         at(least * (1 - 1e-7))
+
+
+def test_the_pairwise_predictor_is_that_of_the_population_at_its_effective_ridge():
+    model = pairwise(AR1(5, 0.6), 4.0, 1.5, [0.1, 0.4, 0.0, 0.2, 0.3])
+    of = Estimator.of(model)
+    at = DensePencil.of(of.signal, of.ridge).at(model.n, of.law)
+    Q = np.linalg.inv(model.covariance.matrix + np.diag(masked.solve(model).effective_ridge))
+    for k in range(5):
+        np.testing.assert_allclose(at.form_of_input(k), Q[k] / Q[k, k], atol=1e-12)

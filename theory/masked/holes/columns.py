@@ -71,12 +71,6 @@ class Regression:
         Z = self.pencil.vectors
         return np.asarray(self.weight.weight * (Z @ (self.inverse[:, None] * (Z.T @ cross))))
 
-    def residual_forms(self) -> Array:
-        """Compute Q_k/Q_kk for every input k, (size, size): 1 at k, minus its coefficients on the others elsewhere."""
-        Z = self.pencil.vectors
-        Q = (Z * self.inverse) @ Z.T
-        return np.asarray(Q / np.diagonal(Q)[:, None])
-
     def form_of_input(self, k: int) -> Array:
         """Compute Q_k/Q_kk, (size,), for one input."""
         Z = self.pencil.vectors

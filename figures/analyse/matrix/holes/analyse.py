@@ -87,7 +87,7 @@ def _notes(before: Sequence[HoleErrors], imputed: Imputed, seen: Booleans, lams:
         if one.pairs_never_seen
     ]
     if lams is None and len(before) < len(LEFT_OUT) and before[0].method != imputed.method:
-        notes.append("pairwise covariances were left out, to save minutes; --missing-as pairwise takes them")
+        notes.append("pairwise covariances were left out, to save time; --missing-as pairwise takes them")
     if not imputed.converged:
         notes.append(
             f"{METHOD_NAMES[imputed.method]} has not converged: its filled cells are {imputed.residual:.2g} standard "
@@ -117,7 +117,7 @@ def _learning(
     """Return the errors expected at holes of fewer rows, at their own best ridge, and last those of all rows.
 
     Each is a mean over random choices of the rows; a size is left out where a choice leaves a column without numbers,
-    and all are where that would take more than a minute.
+    and all are where that would take more than half a minute.
     """
     sizes = [round(share * table.n) for share in LEARNING_SHARES]
     sizes = [size for size in sizes if size >= FEWEST_LEARNING_ROWS]

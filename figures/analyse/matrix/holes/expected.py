@@ -12,7 +12,7 @@ LEFT_OUT: tuple[LeftOut, ...] = ("own_rows", "pairwise")
 RIDGES = 13  # that are tried by default
 # Seconds for each n d^3 of a ridge (pairwise), or of all ridges together (own rows), as measured on one core.
 SECONDS: dict[LeftOut, float] = {"pairwise": 1.6e-10, "own_rows": 4e-10}
-MOST_SECONDS = 60.0  # of what is not asked for
+MOST_SECONDS = 30.0  # of what is not asked for
 
 
 def seconds(method: LeftOut, n: int, d: int, n_ridges: int = RIDGES) -> float:
@@ -24,7 +24,7 @@ def errors_before(table: HoledTable, method: Method | None, lams: Array | None) 
     """Return the errors to expect at the holes by the method, or by both that know them without filling anything.
 
     Of the ridges `lams` the pairwise covariance takes those that leave it positive. ValueError where it is the method
-    and there is none. Where it is not asked for and would take more than a minute it is left out.
+    and there is none. Where it is not asked for and would take more than half a minute it is left out.
     """
     asked: tuple[LeftOut, ...] = tuple(one for one in LEFT_OUT if one == method)
     found = []
