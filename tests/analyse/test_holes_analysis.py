@@ -180,6 +180,9 @@ def test_tables_of_the_result_hold_what_it_says():
     np.testing.assert_allclose(columns["root_error"] ** 2, columns["error"])
     np.testing.assert_allclose(columns["explained"], 1 - columns["expected"])
     np.testing.assert_array_equal(columns["missing"], np.isnan(X).sum(axis=0))
+    assert columns["before"] @ columns["missing"] / columns["missing"].sum() == pytest.approx(
+        min(one.error.mean for one in found.before)
+    )
     np.testing.assert_array_equal(holes["row"] - 1, np.nonzero(np.isnan(X))[0])
     np.testing.assert_array_equal(holes["position"] - 1, np.nonzero(np.isnan(X))[1])
     by_column = (holes["root_error"] ** 2).groupby(holes["column"]).mean()

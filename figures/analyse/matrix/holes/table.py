@@ -70,6 +70,8 @@ def columns_frame(analysis: HolesAnalysis) -> "DataFrame":
             "found_at_hidden": empty if check is None else check.measured_by_column,
             "found_stderr": empty if check is None else check.measured_stderr,
             "worth_filling": analysis.worth_filling,
+            "before": analysis.best_before.by_column,
+            "before_stderr": analysis.best_before.stderr,
         }
     )
 
