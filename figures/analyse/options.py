@@ -120,11 +120,24 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
     add = parser.add_argument_group("matrices").add_argument
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
-        add("--drop-rows", action="store_true", help="leave out rows that have missing cells"),
+        add("--drop-rows", action="store_true", help="leave out rows that have missing cells, and analyze the others"),
         add(
             "--missing",
             metavar="LIST",
-            help="what else marks a missing cell, as in -999,x (empty cells, NaN, NA, N/A, ?, . and - do anyway)",
+            help="what else marks a missing cell, as in -999,x (empty cells, NaN, NA, null, ?, . and - do anyway)",
+        ),
+        add(
+            "--missing-as",
+            choices=("zero", "pairwise", "em"),
+            help="how missing cells are dealt with: as zeros about the mean of the column, by the covariance of pairs "
+            "that are seen, or by expectation maximization (default: em to fill, the better of the others for errors)",
+        ),
+        add(
+            "--impute",
+            type=_file,
+            metavar="FILE",
+            help="write the table with its missing cells filled, in the format of the file, and beside it the expected "
+            "error of each of them; all other cells stay as they are",
         ),
         add("--decimal", choices=(".", ","), default=".", help="sign that marks the decimals in a table (default: .)"),
         add("--array", metavar="NAME", help="which array of a .npz file to use"),

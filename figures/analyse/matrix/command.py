@@ -13,6 +13,16 @@ from figures.analyse.matrix.centered_rows import CenteredRows, centered_rows
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
 from figures.analyse.matrix.groups_column import groups_of, reading_of
+from figures.analyse.matrix.holes.command import (
+    HoledData,
+    HoledResult,
+    analyse_holed,
+    check_options,
+    holed_data,
+    refuse_options,
+    report_holed,
+    results_of_holed,
+)
 from figures.analyse.matrix.needs import matrix_needs, require_memory_for
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
@@ -31,14 +41,18 @@ class Table(NamedTuple):
     groups: NDArray[np.int64] | None = None
 
 
-def _read(options: argparse.Namespace) -> Table:
+def _read(options: argparse.Namespace) -> Table | HoledData:
     """Return the matrix; constant columns are refused here, where the message can name the option that drops them.
 
-    Fewer than two columns that vary are refused with that option too.
+    Fewer than two columns that vary are refused with that option too. A table with missing cells has its own analysis.
     """
+    check_options(options)
     _require_sense(options)
     require_memory_for(options)
-    matrix = read_matrix(options.file, reading_of(options))
+    matrix = read_matrix(options.file, reading_of(options), keep_holes=True)
+    if matrix.has_holes:
+        return holed_data(matrix, options)
+    refuse_options(options)
     groups = groups_of(options, matrix)
     rows = centered_rows(matrix.data, matrix.names)
     try:
@@ -68,7 +82,9 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise OptionError("--whiten-rows needs an order of the rows, and --order none says that there is none")
 
 
-def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAnalysis:
+def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str) -> MatrixAnalysis | HoledResult:
+    if isinstance(table, HoledData):
+        return analyse_holed(table, options, label)
     standardize, note = scale_choice(table.rows, options.standardize)
     said = [*([note] if note else []), *quality_notes(table.rows)]
     if said:
@@ -90,8 +106,16 @@ def _analyse(table: Table, options: argparse.Namespace, label: str) -> MatrixAna
     )
 
 
-def _results(analysis: MatrixAnalysis, title: str) -> list[TableAndFigure]:
+def _report(analysis: MatrixAnalysis | HoledResult, title: str) -> str:
+    if isinstance(analysis, HoledResult):
+        return report_holed(analysis, title)
+    return report(analysis, f"Masked regression of {title}")
+
+
+def _results(analysis: MatrixAnalysis | HoledResult, title: str) -> list[TableAndFigure]:
     """Learning curves and choice of the ridge, and the spectrum where there is one."""
+    if isinstance(analysis, HoledResult):
+        return results_of_holed(analysis, title)
     frames = {"columns": columns_frame(analysis)}
     found = analysis.dependent_rows
     if found is not None:
@@ -108,7 +132,7 @@ STEPS = Steps(
     notes=lambda table: list(table.notes),
     analyse=_analyse,
     title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
-    report=lambda analysis, title: report(analysis, f"Masked regression of {title}"),
+    report=_report,
     results=_results,
     needs=matrix_needs,
 )

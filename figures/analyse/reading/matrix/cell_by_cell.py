@@ -48,7 +48,8 @@ def read_cell_by_cell(
     """Return the numbers of the chosen columns, the line of the file of each row, and notes on what was left out.
 
     DataError for the first row of another width and the first cell that is no number, and for missing cells unless
-    their rows are to be dropped.
+    their rows are to be dropped or they are to be kept, as NaN. Those that are kept are no infinite numbers, and every
+    column has a number.
     """
     values, lines, found = array("d"), list[int](), _Found()
     with file.open() as text:
@@ -56,11 +57,13 @@ def read_cell_by_cell(
             _require_width(file, layout, number, cells)
             row = _numbers(file, layout, number, cells, chosen, how, found)
             found.rows += 1
-            if row is None:
-                found.holed += 1
-            else:
+            if row is not None:
                 values.extend(row)
                 lines.append(number)
+    if found.holed and how.keeps_holes:
+        if _empty(found, chosen):
+            raise DataError(file.path, _columns_with_gaps(layout, found, chosen))
+        return np.frombuffer(values, float).reshape(-1, len(chosen)), lines, _notes(found, how)
     if found.holed and not how.drop_rows:
         raise DataError(file.path, _missing(layout, found, chosen))
     if found.holed and len(lines) < MIN_ROWS:
@@ -69,7 +72,7 @@ def read_cell_by_cell(
             f"{found.holed} of its {counted(found.rows, 'row')} have missing cells, and {counted(len(lines), 'row')} "
             f"without any are too few; {_columns_with_gaps(layout, found, chosen)}",
         )
-    return np.frombuffer(values, float).reshape(-1, len(chosen)), lines, _notes(found)
+    return np.frombuffer(values, float).reshape(-1, len(chosen)), lines, _notes(found, how)
 
 
 def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, Cells]]:
@@ -118,14 +121,17 @@ def _require_width(file: TextFile, layout: Layout, number: int, cells: Cells) ->
 def _numbers(
     file: TextFile, layout: Layout, number: int, cells: Cells, chosen: Sequence[int], how: Reading, found: _Found
 ) -> list[float] | None:
-    """Return the numbers of a row; None where a cell is missing, which is counted. DataError where one is no number."""
+    """Return the numbers of a row. DataError where one is no number.
+
+    Missing cells are counted; where there are any it returns None, or numbers with NaN if they are to be kept.
+    """
     simple = _simple_numbers(cells, chosen, how)
     if simple is not None:
         return simple
     row, whole = [], True
     for column in chosen:
         cell = cells[column]
-        value = _value(cell, how)
+        value = value_of_cell(cell, how)
         if value is None:
             raise DataError(file.path, _not_a_number(layout, number, column, cells, how))
         if isfinite(value):
@@ -138,11 +144,19 @@ def _numbers(
                 f"{_place(layout, number, column)}: {shown(cell.strip())} is larger than any number that can be "
                 "computed with (1.8e308); correct it, or rescale the column",
             )
+        if isinf(value) and how.keeps_holes:
+            raise DataError(
+                file.path,
+                f"{_place(layout, number, column)}: {shown(cell.strip())} where a finite number or a missing cell is "
+                f"needed; correct it, or if it marks missing cells say --missing {cell.strip()}",
+            )
+        row.append(nan)
         whole = False
         found.per_column[column] += 1
         if len(found.gaps) < N_LISTED_COLUMNS:
             found.gaps.append((number, column, cell))
-    return row if whole else None
+    found.holed += not whole
+    return row if whole or how.keeps_holes else None
 
 
 def _simple_numbers(cells: Cells, chosen: Sequence[int], how: Reading) -> list[float] | None:
@@ -159,7 +173,7 @@ def _simple_numbers(cells: Cells, chosen: Sequence[int], how: Reading) -> list[f
     return row if text.isascii() and not marked and all(map(isfinite, row)) else None
 
 
-def _value(cell: str, how: Reading) -> float | None:
+def value_of_cell(cell: str, how: Reading) -> float | None:
     """Return the number in a cell, NaN where it is missing, infinity where it is infinite, None where it is text."""
     if how.marks and is_marker(cell, how.marks):
         return nan
@@ -240,9 +254,9 @@ def _list(columns: Sequence[int]) -> str:
     )
 
 
-def _notes(found: _Found) -> list[str]:
+def _notes(found: _Found, how: Reading) -> list[str]:
     notes = []
-    if found.holed:
+    if found.holed and not how.keeps_holes:
         cells = counted(sum(found.per_column.values()), "missing cell")
         notes.append(f"{found.holed} of {counted(found.rows, 'row')} left out: they have {cells}")
     if found.remarks:

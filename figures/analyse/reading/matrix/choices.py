@@ -18,7 +18,8 @@ class Reading:
 
     `columns` and `skip_columns` choose columns as in "1-5,8,height", `array` one of a .npz file. `drop_rows` leaves out
     the rows that have missing cells: empty ones, NaN, NA, ?, and such as the list `missing` names ("-999,x"). `decimal`
-    is the sign that marks decimals.
+    is the sign that marks decimals. With `keep_holes`, which is no option of the user's, missing cells are read as NaN
+    where they would be refused.
     """
 
     header: Header = "auto"
@@ -28,10 +29,16 @@ class Reading:
     drop_rows: bool = False
     missing: str | None = None
     decimal: Literal[".", ","] = "."
+    keep_holes: bool = False
 
     def selected(self, path: Path, names: Sequence[str]) -> list[int]:
         """Return the positions (from 0) of the chosen columns; DataError for one that does not exist."""
         return selected(path, names, self.columns, self.skip_columns)
+
+    @property
+    def keeps_holes(self) -> bool:
+        """Whether rows with missing cells are kept, with NaN in these cells; dropping them goes before."""
+        return self.keep_holes and not self.drop_rows
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
@@ -46,4 +53,4 @@ class Reading:
 
 def typed_reading(options: argparse.Namespace) -> Reading:
     """Return the options of reading among all those that the user typed."""
-    return Reading(**{field.name: getattr(options, field.name) for field in fields(Reading)})
+    return Reading(**{field.name: getattr(options, field.name) for field in fields(Reading) if field.name in options})

@@ -15,7 +15,7 @@ def steady_notes(matrix: Matrix, values: Array) -> tuple[str, ...]:
     """Return a sentence where columns of the `values` of a matrix go up or down by the same step from row to row.
 
     Such columns measure nothing. With fewer than five rows only 0, 1, 2, ... and 1, 2, 3, ... in the first column are
-    taken for a count.
+    taken for a count. Cells may be NaN, and their columns then count nothing.
     """
     step = values[1] - values[0]
     gaps = abs(

@@ -39,6 +39,14 @@ def read_delimited(path: Path, how: Reading) -> Matrix:
         return _read(file.as_latin_1(), how)
 
 
+def table_of_text(path: Path, how: Reading) -> tuple[TextFile, Layout]:
+    """Return the text in the encoding in which `read_delimited` has read the table in it, and its layout."""
+    file = text_file(path)
+    if file.encoding == "utf-8" and _breaks_utf_8(file):
+        file = file.as_latin_1()
+    return file, find_layout(file, how.header, numeric=True, decimal=how.decimal)
+
+
 def _read(file: TextFile, how: Reading) -> Matrix:
     layout = find_layout(file, how.header, numeric=True, decimal=how.decimal)
     chosen = how.selected(file.path, layout.names)

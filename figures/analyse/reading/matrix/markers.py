@@ -11,11 +11,13 @@ MARKERS = tuple(sign * (10.0**k - 1) for k in (2, 3, 4, 5) for sign in (-1, 1)) 
 def marker_notes(values: Array) -> tuple[str, ...]:
     """Return a sentence for each such number that stands apart in at least two cells of a table of finite numbers.
 
-    It stands apart where its distance from the other numbers of its column is larger than their range.
+    It stands apart where its distance from the other numbers of its column is larger than their range. NaN, which
+    stands for a missing cell, is passed by.
     """
     notes = []
+    lowest, highest = (np.nanmin(values), np.nanmax(values)) if values.size else (0.0, 0.0)
     for marker in MARKERS if values.size else ():
-        if not values.min() <= marker <= values.max():
+        if not lowest <= marker <= highest:
             continue
         times = (values == marker).sum(axis=0)
         columns = [k for k in np.flatnonzero(times) if _is_apart(values[:, k], marker)]
@@ -30,7 +32,7 @@ def marker_notes(values: Array) -> tuple[str, ...]:
 
 
 def _is_apart(column: Array, marker: float) -> bool:
-    others = column[column != marker]
+    others = column[(column != marker) & ~np.isnan(column)]
     if len(others) < 2:
         return False
     lowest, highest = others.min(), others.max()

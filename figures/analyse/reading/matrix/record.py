@@ -11,6 +11,9 @@ from simulate.masked import RowBlocks
 class Matrix:
     """A matrix that was read: finite numbers (n, d) with n >= 3 samples and d >= 2 named columns.
 
+    Where missing cells were to be kept and there are any, `has_holes` is true and they are NaN; every column then has a
+    number, and a row may have none.
+
     `data` are rows in memory where the numbers were read and are not very many, else blocks of rows, which may stay in
     the file until they are needed. `notes` are sentences for the user.
     """
@@ -22,9 +25,20 @@ class Matrix:
     first_row: int = 1  # in the file
     positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
     lines: tuple[int, ...] = ()  # of the file, where the rows do not just follow each other
+    has_holes: bool = False
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file, counted from 1 as a spreadsheet does."""
-        position = self.positions[column] if self.positions else column
-        line = self.lines[row] if self.lines else self.first_row + row
-        return f"row {line}, {place_of_column(position, self.names[column])}"
+        return f"row {self.line(row)}, {self.place_of_column(column)}"
+
+    def line(self, row: int) -> int:
+        """Return the line of the file, from 1, where a row (from 0) ends."""
+        return self.lines[row] if self.lines else self.first_row + row
+
+    def position(self, column: int) -> int:
+        """Return the position in the file, from 0, of a column (from 0) of the matrix."""
+        return self.positions[column] if self.positions else column
+
+    def place_of_column(self, column: int) -> str:
+        """Return the number in the file and the name of a column."""
+        return place_of_column(self.position(column), self.names[column])
