@@ -7,6 +7,7 @@ change. Whoever changes one changes the line here, and says so in the changelog.
 import importlib
 import inspect
 import pkgutil
+from math import inf
 
 import pytest
 
@@ -21,8 +22,16 @@ DEFAULTS = {
     "figures.analyse.matrix": {
         "MatrixAnalysis": {"converged": True},
         "admitted": {"drop_constant": False},
-        "analyse_matrix": {"test_fraction": 0.2, "standardize": False, "drop_constant": False, "equal_rows": False},
+        "analyse_matrix": {
+            "test_fraction": 0.2,
+            "standardize": False,
+            "drop_constant": False,
+            "equal_rows": False,
+            "order": "none",
+            "whiten_rows": False,
+        },
         "constant_text": {"limit": 8},
+        "panels": {"tuned": "$\\lambda$ by GCV"},
         "report": {"style": "text", "width": 110},
         "spectrum_report": {"width": 110},
     },

@@ -1,20 +1,14 @@
 """Signals and gradients of binary networks decay over a few layers, unless tanh weights lose their randomness."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import decay, stochastic_activations
 from theory.feedforward import criticality, signal_fixed_point
 from theory.models import BinaryNetwork
 from theory.models.feedforward import BinaryNeurons
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 WIDTH, PAIRS = 500, 4
 SHARES = (0.3, 0.6, 0.8, 0.9, 0.97)
@@ -99,7 +93,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Labels the axis of layers with whole numbers."""
     if axes.get_title() == DRAWN:
         axes.set_xticks(range(1, DEPTH + 1))

@@ -1,20 +1,14 @@
 """With phi = tanh the deterministic surrogate of binary weights has an edge of chaos, and with the probit none."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from simulate.feedforward import field_statistics
 from theory.feedforward import critical_mean_variance, propagate, signal_fixed_point
 from theory.models import BinaryNetwork
 from theory.models.feedforward import MeanSign
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 SHARES, BIAS = (0.2, 0.5, 0.99), 1e-3
 WIDTH, DEPTH = 500, 10
@@ -89,7 +83,7 @@ def edges() -> dict[str, Curve]:
     }  # fmt: skip
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Shades the mean variances that binary weights can have, and draws the diagonal of the map."""
     if axes.get_title() == EDGE:
         axes.axhspan(0.0, 1.0, color="0.9", zorder=0)

@@ -3,22 +3,17 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.feedforward.narrow_published_cold import MEASURED, STORED
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
 from theory import ConvergenceError
 from theory.feedforward import GroundState, ground_state, stable_states, tempered_orders
 from theory.models import NarrowNetwork
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 Start = Literal["teacher", "random"]
 Risk = Callable[[float], float | None]
@@ -186,7 +181,7 @@ def curves(panel: str) -> dict[str, Curve]:
     }
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Add what the authors measured with its standard deviations, and the theory that they stored."""
     panel = next(key for key, title in TITLES.items() if title == rows["panel"].iloc[0])
     for start, (label, marker, color) in LOOKS.items():

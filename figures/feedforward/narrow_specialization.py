@@ -4,21 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from operator import lt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment, Panel
-from figures.core.drafts import thinned
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, thinned
 from simulate.core import stream
 from simulate.feedforward import sample_narrow
 from theory.feedforward import bayes_optimal, specialization, stable_states
 from theory.models import NarrowNetwork
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 Start = Literal["teacher", "random"]
 Problem = tuple[NarrowNetwork, Start]
@@ -95,7 +90,7 @@ def curves(activation: str) -> dict[str, Curve]:
     return {EQUAL: state(True), KNOWING: state(False)} | runs | marks
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Begin the axis of the errors at zero."""
     axes.set_ylim(bottom=0)
 

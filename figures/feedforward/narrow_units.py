@@ -1,18 +1,14 @@
 """Theory for ten hidden units follows the published runs where that for infinitely many is too low: at few samples."""
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 from figures.feedforward.narrow_published import MEASURED, STORED
 from theory.feedforward import TemperedOrders, tempered_orders
 from theory.models import NarrowNetwork
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 Start = Literal["teacher", "random"]
 
@@ -68,7 +64,7 @@ def curves(panel: str) -> dict[str, Curve]:
     return found
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Add what the authors measured with its standard deviations, and the theory that they stored."""
     panel = next(key for key, title in PANELS.items() if title == rows["panel"].iloc[0])
     hidden = "" if panel == "relu" else "_"

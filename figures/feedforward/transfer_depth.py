@@ -1,19 +1,13 @@
 """The best number of layers to freeze falls with the number of samples, as the risks of all depths show."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import frozen_risks, warm_start_risks
 from theory.feedforward import frozen_risk, switching_sizes, warm_start_risk
 from theory.models import NestedFeatures
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 DIMENSIONS, POWERS, NOISE = np.array((400, 100, 25, 5)), (1.0, 0.9, 0.7, 0.4), 0.1
 LAMS = np.geomspace(1e-3, 1e2, 100)
@@ -103,7 +97,7 @@ def compute(context: Context) -> list[Row]:
     return rows + [row("best frozen depth", n, panel=WARM, theory=laws[n].best_risk) for n in grid]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw a line at every switching size, and one where two depths are equally good."""
     if axes.get_title() == FROZEN:
         for size in rows.loc[rows["curve"] == "switch", "x"]:

@@ -1,12 +1,12 @@
 """Networks that were trained on one task keep some of their layers for a related task: errors against their number."""
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import (
     Multilayer,
@@ -19,10 +19,6 @@ from simulate.feedforward import (
 )
 from simulate.feedforward.transfer_networks import Protocol
 from theory.models import NetworkTransfer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 TASK = NetworkTransfer()
 PROTOCOLS: dict[Protocol, str] = {"fresh": "other layers re-initialized", "warm": "other layers warm-started"}
@@ -108,7 +104,7 @@ def compute(context: Context) -> list[Row]:
     ]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Join markers by thin lines, and set ticks at whole numbers."""
     for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):
         axes.plot(curve["x"], curve["simulation"], color=f"C{position}", linewidth=0.6, zorder=0)

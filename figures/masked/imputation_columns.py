@@ -2,19 +2,13 @@
 
 from functools import cache, partial
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Experiment, Panel, Row, row
-from figures.core.extras import missing_extra
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, missing_extra, row
 from simulate.core import Estimate, Task, stream
 from simulate.masked import impute, with_holes
 from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 TABLES = {"breast cancer": "load_breast_cancer", "wine": "load_wine"}
 SHARES = (0.1, 0.3)
@@ -57,7 +51,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the line of a perfect prediction, and that of filling with the mean."""
     axes.axline((0.1, 0.1), (1, 1), color="0.6", linewidth=0.8, zorder=0)
     axes.axhline(1, color="0.8", linewidth=0.6, linestyle=":", zorder=0)

@@ -5,8 +5,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment, Panel
-from figures.core.extras import missing_extra
+from figures.core import NONE, Curve, Experiment, Panel, missing_extra
 from simulate.masked import impute, mean_test_error, sample, with_holes
 from theory import masked
 from theory.models import AR1, Isotropic, MissingEntries

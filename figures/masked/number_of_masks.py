@@ -3,19 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import binom
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 from simulate.masked import mean_test_error
 from theory import masked
 from theory.models import AR1, RandomMasks
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 COVARIANCE = AR1(np.inf, 0.6)
 LAMS = (1e-3, 0.01, 0.05, 0.3)
@@ -74,7 +69,7 @@ def curves(alpha: float, rate: float) -> dict[str, Curve]:
     return found | {"_at the peak": at_peak}
 
 
-def decorate(axes: "Axes", rows: "DataFrame") -> None:
+def decorate(axes: Axes, rows: DataFrame) -> None:
     """Mark where pairs equal unknowns, and show the peaks of the sizes that were simulated, before extrapolation."""
     alpha, rate = SETTINGS[str(rows["panel"].iloc[0])]
     axes.axvline(1 / (alpha * rate), color="0.6", linewidth=0.8, linestyle=":", zorder=0)

@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Context, Experiment, Panel, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, row
 from simulate.core import Estimate, Task, stream
 from simulate.masked import predictor_eigenvalues
 from theory import random_matrix
 from theory.models import AR1, MaskedRidge, Scaled, Spiked, SpikedData, TwoLevel
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-    from pandas import DataFrame
 
 BINS, LAM, ALPHA = 40, 0.1, 2.0
 TWO, FEW, DENSE, SPIKE = (
@@ -89,7 +87,7 @@ def spectrum(
     return rows + [row(ATOM, a, panel=panel, theory=mass, d=np.inf) for a, mass in law.atoms]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Mark the outlier by a dotted line, and an atom, which has a mass and no density, by an arrow to the top."""
     axes.set_ylim(bottom=0)
     entries = {handle.get_label(): handle for handle in axes.get_legend_handles_labels()[0]}
@@ -109,7 +107,7 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         axes.legend()  # shows the entries as they are now
 
 
-def marked(axes: "Axes", rows: "DataFrame", curve: str) -> "list[tuple[Line2D, float, float]]":
+def marked(axes: Axes, rows: DataFrame, curve: str) -> "list[tuple[Line2D, float, float]]":
     """Find the marker of every row of a curve, with its eigenvalue and its predicted value."""
     places = rows.loc[rows["curve"] == curve, ["x", "theory"]].to_numpy()
     return [(line, a, y) for a, y in places for line in axes.get_lines() if np.array_equal(line.get_xdata(), [a])]

@@ -2,19 +2,14 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from figures.analyse.matrix import analyse_matrix
-from figures.core import Context, Curve, Experiment, Panel, Row
-from figures.core.extras import missing_extra
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, missing_extra
 from simulate.core import Task
 from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 LAMS = (0.01, 0.1)  # the columns have the variance 1
 TABLES = {"breast cancer": "load_breast_cancer", "wine": "load_wine"}
@@ -47,7 +42,7 @@ def named_sweep(name: str, context: Context, tasks: Iterable[Task]) -> dict[str,
     return context.sweep(task._replace(key=f"{name}/{task.key}") for task in tasks)
 
 
-def legend(axes: "Axes", rows: "DataFrame") -> None:
+def legend(axes: Axes, rows: DataFrame) -> None:
     """Names the lines where there is room for it, once."""
     shown = axes.legend(loc="upper right")
     shown.set_visible(rows["panel"].iloc[0].startswith("wine"))

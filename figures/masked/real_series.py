@@ -1,19 +1,13 @@
 """On real tables whose rows resemble their neighbors GCV and leaving one row out report far too small errors."""
 
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Experiment, Row, row
-from figures.core.extras import missing_extra
+from figures.core import Axes, Context, DataFrame, Experiment, Row, missing_extra, row
 from simulate.core import Estimate, Task
 from simulate.masked import window_errors
 from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 LAM = 0.1  # the columns have the variance 1
 MOST_COLUMNS = 24
@@ -55,7 +49,7 @@ def ratios(name: str) -> Array:
     """Return the logarithms (windows, reports) of what windows of 2 d rows report over their errors on later rows."""
     rows = table(name)
     found = window_errors(rows, 2 * rows.shape[1], [LAM])
-    return np.asarray(np.log10([(getattr(found, report) / found.held_out)[:, 0] for report in REPORTS])).T
+    return np.asarray(np.log10([np.asarray(getattr(found, report) / found.held_out)[:, 0] for report in REPORTS])).T
 
 
 def compute(context: Context) -> list[Row]:
@@ -68,7 +62,7 @@ def compute(context: Context) -> list[Row]:
     ]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Name the tables with the correlation of successive rows, and mark where a report is right."""
     axes.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     axes.set_yticks(np.log10(RATIOS), [f"{ratio:g}" for ratio in RATIOS])

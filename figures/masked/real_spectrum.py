@@ -1,16 +1,11 @@
 """The spectra of handwritten digits, by masked regression and by PCA, are compared with those of noise."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from figures.analyse.matrix import matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.analyse.matrix.spectrum.table import LOWEST_RANK
-from figures.core import Context, Experiment, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Row, row
 from figures.core.digits import missing, varying_pixels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 20 on average
 VISIBLE = 1e-6  # share of the largest eigenvalue from which on one is drawn
@@ -37,7 +32,7 @@ def _cumulative(ranked: Row, d: int) -> Row:
     return row(ranked["curve"], ranked["theory"], panel=ranked["panel"], theory=below)
 
 
-def decorate(axes: "Axes", rows: "DataFrame") -> None:
+def decorate(axes: Axes, rows: DataFrame) -> None:
     """Make the markers small, and cut a logarithmic axis to what is visible."""
     for line in axes.get_lines():
         if line.get_marker() not in ("None", ""):

@@ -1,10 +1,8 @@
 """The replica saddle point and the random-matrix formulas agree: to rounding, or up to terms of order 1/d."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
 from theory import masked
 from theory.models import (
     AR1,
@@ -25,10 +23,6 @@ from theory.models import (
     TwoLevel,
     Wishart,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 D = 60
 FAMILIES: dict[str, Covariance] = {
@@ -78,7 +72,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     if (rows["panel"] == PER_FAMILY).all():
         axes.axhline(1e-8, color="0.5", linestyle=":")
         axes.legend().remove()

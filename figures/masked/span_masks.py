@@ -1,18 +1,13 @@
 """The error of a masked span grows with its length, and long spans need the theory of what remains."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment
 from simulate.masked import mean_test_error
 from theory import masked
 from theory.models import AR1, SpanWindows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 COVARIANCE = AR1(100, 0.8)
 LENGTHS = (1, 2, 5, 10, 20, 40)
@@ -32,7 +27,7 @@ def uncorrected(alpha: float, color: int) -> Curve:
     return Curve(model=partial(problem, alpha=alpha), theory=theory, replicate=NONE, points=(), style="--", color=color)
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
+def draw(axes: Axes, _rows: DataFrame) -> None:
     """Names the dashed lines once, whatever their color."""
     axes.plot([], [], "--", color="0.4", label="ridge of all coordinates")
     axes.legend()

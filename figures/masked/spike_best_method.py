@@ -2,17 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from figures.masked.spiked_noise import COLORS, NAMES, NOISES, delocalized, finite_threshold
 from theory.models import Covariance
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 LAMS = np.geomspace(1e-3, 10, 33)
 ALPHAS = np.geomspace(0.2, 10, 33)
@@ -31,7 +26,7 @@ def lines(noise: Callable[[], Covariance]) -> dict[str, Curve]:
     }
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Fill the map with the color of the best method, the paler the nearer masked regression and the best PCA are."""
     from matplotlib.colors import to_rgb
 

@@ -2,20 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from figures.masked.spiked_noise import COLORS, NAMES, finite_threshold, well_above_threshold
 from simulate.masked import top_overlap
 from theory import random_matrix
 from theory.models import Covariance, Isotropic, SpikedData, SpikeMethod, TwoLevel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 D = 400
 Noise = Callable[[int], Covariance]
@@ -67,7 +62,7 @@ def overlaps(title: str, noise: Noise, lam: float, strength: float) -> Panel:
     )
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw a dot for every number of coordinates, and a triangle at the top where no strength suffices."""
     if "strength" in rows["panel"].iloc[0]:
         return

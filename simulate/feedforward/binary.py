@@ -8,11 +8,7 @@ from typing import Annotated
 import numpy as np
 from scipy.special import erf
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Within
-from theory.core.results import Result
+from theory.core import Array, Count, Result, Several, Within, checked, checks
 from theory.models import BinaryNetwork
 
 # Size of perturbations relative to the fields: their squares do not matter, rounding neither.
@@ -119,7 +115,7 @@ def _is_probit(network: BinaryNetwork) -> bool:
 @checked
 def field_statistics(
     network: BinaryNetwork,
-    width: Annotated[int, AtLeast(2)],
+    width: Several,
     n_layers: int,
     rng: np.random.Generator,
     *,
@@ -153,7 +149,7 @@ def field_statistics(
 @checked
 def decay(
     network: BinaryNetwork,
-    width: Annotated[int, AtLeast(2)],
+    width: Several,
     n_layers: int,
     rng: np.random.Generator,
     *,

@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.optimizers import adam_direction
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, OpenShare, Within
-from theory.core.results import Result
+from theory.core import Array, Count, OpenShare, Result, Within, checked, checks
 from theory.models.covariance import set_checked
 
 MAX_ENTRY = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision

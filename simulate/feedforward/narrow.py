@@ -12,11 +12,7 @@ from simulate.core.diagnostics import diagnose
 from simulate.core.mixing import MixingError
 from simulate.feedforward.narrow_chains import Chains
 from simulate.feedforward.narrow_task import Task, activation_and_slope
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Within
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, Count, Several, SolverResult, Within, checked, checks
 from theory.models import NarrowNetwork
 
 R_HAT_LIMIT = 1.1  # of chains of some hundred trajectories, whose R-hat itself scatters by a few hundredths
@@ -76,16 +72,16 @@ class NarrowSample(SolverResult):
 def sample_narrow(
     model: NarrowNetwork,
     n_inputs: Count,
-    n_units: Annotated[int, AtLeast(2)],
+    n_units: Several,
     rng: np.random.Generator,
     *,
     start: Literal["teacher", "random"] = "teacher",
     beta: float | None = None,
     lam: Annotated[float, Within(1e-12, 1e12)] = 1.0,
     derivative: Callable[[Array], Array] | None = None,
-    n_chains: Annotated[int, AtLeast(2)] = 2,
+    n_chains: Several = 2,
     n_samples: Annotated[int, AtLeast(4)] = 120,
-    n_test: Annotated[int, AtLeast(2)] = 2000,
+    n_test: Several = 2000,
     r_hat_limit: Annotated[float, Within(1.0, 1e6)] = R_HAT_LIMIT,
     check: bool = True,
 ) -> NarrowSample:
@@ -148,7 +144,7 @@ def sample_narrow(
 
 
 @checked
-def narrow_risk(model: NarrowNetwork, d: Annotated[int, AtLeast(2)], rng: np.random.Generator) -> float:
+def narrow_risk(model: NarrowNetwork, d: Several, rng: np.random.Generator) -> float:
     """Measure the error of the posterior mean of a Bayes-optimal student of `d` hidden units, started at the teacher.
 
     d must be even; there are 5 d^2/3 inputs, rounded, so that 1/K and K/N, in which theory is of leading order, fall

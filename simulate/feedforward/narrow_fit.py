@@ -7,11 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from simulate.feedforward.narrow_task import Task, activation_and_slope
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Within
-from theory.core.results import SolverResult
+from theory.core import Array, Count, Several, SolverResult, Within, checked, checks
 from theory.models import NarrowNetwork
 
 GRADIENT_TOLERANCE = 1e-3  # root mean square of the gradient over that of its part from weight decay
@@ -39,12 +35,12 @@ class NarrowFit(SolverResult):
 def fit_narrow(
     model: NarrowNetwork,
     n_inputs: Count,
-    n_units: Annotated[int, AtLeast(2)],
+    n_units: Several,
     rng: np.random.Generator,
     *,
     lam: Annotated[float, Within(1e-6, 1e6)],
     start: Literal["teacher", "random"] = "teacher",
-    n_test: Annotated[int, AtLeast(2)] = 2000,
+    n_test: Several = 2000,
     max_evaluations: Count = 20_000,
     check: bool = True,
 ) -> NarrowFit:

@@ -10,10 +10,7 @@ import numpy as np
 from scipy.special import erf, log_ndtr
 
 from simulate.feedforward.narrow_kernels import erf_table, pull_erf, pull_relu
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
+from theory.core import Array, Count, Positive, checked, checks
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import activation_values
 

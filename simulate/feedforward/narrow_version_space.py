@@ -8,11 +8,7 @@ import numpy as np
 
 from simulate.core.diagnostics import diagnose
 from simulate.core.kernels import cached_njit
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, Count, Several, SolverResult, checked, checks
 from theory.models import NarrowNetwork
 
 R_HAT_LIMIT = 1.2
@@ -46,12 +42,12 @@ class VersionSpaceSample(SolverResult):
 def sample_version_space(
     model: NarrowNetwork,
     n_inputs: Count,
-    n_units: Annotated[int, AtLeast(2)],
+    n_units: Several,
     rng: np.random.Generator,
     *,
-    n_chains: Annotated[int, AtLeast(2)] = 2,
+    n_chains: Several = 2,
     n_sweeps: Annotated[int, AtLeast(8)] = 200,
-    n_test: Annotated[int, AtLeast(2)] = 2000,
+    n_test: Several = 2000,
 ) -> VersionSpaceSample:
     """Draw a narrow teacher with signs as labels, and sample students whose signs are all right, by Gibbs sampling.
 

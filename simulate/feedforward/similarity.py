@@ -5,10 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from simulate.feedforward.multilayer import Numbers
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, Within, checked, checks
 
 KeptShare = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
 

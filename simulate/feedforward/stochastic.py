@@ -2,17 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.feedforward.binary import Layer, activation
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast
-from theory.core.results import Result
+from theory.core import Array, Result, Several, checked, checks
 from theory.models import BinaryNetwork
 
 PROBABILITY_LEVELS = 65_536  # of probabilities of weights, so that one draw takes 16 bits
@@ -32,7 +27,7 @@ class StochasticActivations(Result):
 
 @checked
 def stochastic_activations(
-    network: BinaryNetwork, width: Annotated[int, AtLeast(2)], n_layers: int, n_draws: int, rng: np.random.Generator
+    network: BinaryNetwork, width: Several, n_layers: int, n_draws: int, rng: np.random.Generator
 ) -> StochasticActivations:
     """Draw all weights of a network `n_draws` times and compares the mean signs of its neurons with the surrogate's.
 

@@ -6,10 +6,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Within
+from theory.core import Array, Count, Within, checked, checks
 from theory.models import NestedFeatures
 
 Overlap = Annotated[float, Within(-1.0, 1.0, closed=(True, True))]

@@ -7,11 +7,7 @@ from typing import Literal
 import numpy as np
 
 from simulate.feedforward.multilayer import Multilayer, Numbers, TrainedMultilayer, train_multilayer
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count
-from theory.core.results import Result
+from theory.core import Array, Count, Result, checked, checks
 from theory.models import NetworkTransfer
 
 Protocol = Literal["fresh", "warm"]

@@ -8,11 +8,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from simulate.masked.lagged_products import centered_rows, effective_columns, pooled_products, without_mean
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, AtLeast, Count, OpenShare, Result, checked
 from theory.core.checks import shown
-from theory.core.ranges import AtLeast, Count, OpenShare
-from theory.core.results import Result
 from theory.models import IndependentRows, RowDependence, SubjectRows
 
 TEST_LEVEL = 0.01  # at which the test must reject independence before a dependence is assumed

@@ -14,10 +14,7 @@ from simulate.masked.lagged_products import (
     pooled_products,
     without_mean,
 )
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegativeCount, OpenShare
-from theory.core.results import Result
+from theory.core import Array, Count, NonNegativeCount, OpenShare, Result, checked
 from theory.models import Autocovariance
 
 

@@ -11,11 +11,8 @@ from simulate.masked import checks
 from simulate.masked.autocorrelation import group_numbers
 from simulate.masked.fit import fit
 from simulate.masked.row_blocks import RowBlocks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, NonNegativeCount, Result, checked
 from theory.core.checks import count, shown
-from theory.core.ranges import NonNegativeCount
-from theory.core.results import Result
 
 LEAST_FITTED = 2  # rows that a gap must leave to be fitted
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 
 
 @checked

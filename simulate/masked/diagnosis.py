@@ -10,9 +10,7 @@ from simulate.masked.autocorrelation import TEST_LEVEL, RowAutocorrelation, row_
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.lagged_products import centered_rows
 from simulate.masked.row_blocks import RowBlocks
-from theory.core.arguments import checked
-from theory.core.ranges import OpenShare, Positive
-from theory.core.results import Result
+from theory.core import OpenShare, Positive, Result, checked
 
 STANDARD_ERRORS = 3.0  # by which the ratio of the two errors must exceed 1
 RowKind = Literal["independent", "dependent", "unlike", "dependent and unlike"]

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.masked.sampler import Inputs, sample
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import Covariance, MaskedRegression, MaskedRidge, SampledRows
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,9 @@ from simulate.masked.regressions import Pairs, Regressions
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
 from simulate.masked.spectral import spectral
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, DataFrame, Result, checked, table
 from theory.core.checks import fits_in_memory
-from theory.core.frames import table
-from theory.core.results import Result
 from theory.models import Covariance, RowDependence
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DUAL_BELOW = 0.7  # below this n/d the n x n factorization is faster (0.74 as measured at d = 1000)
 INTERPOLATING_RIDGE = 1e-6  # below this lam over the mean square of X the d x d inverse loses its digits for n < d
@@ -126,7 +120,7 @@ class MaskedFit(Result):
         """Mean of `gcv_error` over the coordinates."""
         return float(self.gcv_error.mean())
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table of train, GCV and leave-one-out errors with a row for each coordinate."""
         return table(
             coordinate=np.arange(self.d),

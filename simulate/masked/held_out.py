@@ -12,10 +12,7 @@ from simulate.masked.autoregression import autoregressive_rows
 from simulate.masked.blocked import blocked_error
 from simulate.masked.lagged_products import LEAST_ROWS
 from simulate.masked.path import fit_path
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, PositiveGrid
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Count, PositiveGrid, Result, checked
 
 FOLDS = 5  # contiguous blocks of a window that are left out in turn
 GAP_SHARE, LATER_SHARE = 10, 4  # of a window: a tenth is the gap beside a block, a quarter what later rows are away

@@ -10,10 +10,7 @@ from scipy.linalg import qr
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Positive
-from theory.core.results import Result
+from theory.core import Array, AtLeast, Positive, Result, checked
 
 ROTATIONS = 39  # the least p-value is then 1/40
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.blas import dsyr, dsyrk
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 
 
 def mirrored(lower: Array) -> Array:

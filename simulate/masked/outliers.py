@@ -9,8 +9,7 @@ from scipy.linalg import eigh
 from simulate.masked.draw import at_size, sample_size, second_moment_rows
 from simulate.masked.fit import fit
 from simulate.masked.sampler import Inputs, by_eigenvectors, has_own_map, sample, times_root
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import Diagonal, EqualScales, IndependentRows, Isotropic, Spiked, SpikedData, SpikeMethod, TwoLevel
 
 

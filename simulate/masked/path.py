@@ -3,7 +3,7 @@
 import functools
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,16 +11,9 @@ from simulate.masked import checks, errors, spectral
 from simulate.masked.corrected import corrected_errors
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, DataFrame, Result, checked, table
 from theory.core.checks import fits_in_memory, integer, shown
-from theory.core.frames import table
-from theory.core.results import Result
 from theory.models import Covariance, RowDependence
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 LEFT_OUT = 256  # rows whose errors choose the ridge
 COARSE_STEP = 8  # step of the search along the ridges, a power of two
@@ -142,7 +135,7 @@ class MaskedPath(Result):
             best, step = found, step // 2 if found == best else step
         return int(order[best])
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table with a row for each lam: mean train and GCV errors and the effective ridge."""
         return table(
             lam=self.lams,

@@ -15,8 +15,7 @@ from simulate.masked.holes.replicate import hole_errors, mean_hole_error
 from simulate.masked.masks.random_masks import coordinate_errors
 from simulate.masked.masks.span_mask import span_errors
 from simulate.masked.sampler import Inputs
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import Covariance, MaskedRegression, MaskedRidge, MissingEntries, RandomMasks, SpanMask, SpanWindows
 
 MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows

@@ -12,9 +12,7 @@ from simulate.masked.draw import draw
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.row_dependence import Stationary, at_rows
 from simulate.masked.sampler import Inputs
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegativeCount, Several
+from theory.core import Array, Count, NonNegativeCount, Several, checked
 from theory.models import Covariance, IndependentRows, MaskedRegression, MaskedRidge
 
 

@@ -14,10 +14,8 @@ from scipy.linalg.blas import dsyrk
 
 from simulate.masked import checks
 from simulate.masked.moments import Gram, Moments, Sums
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Count, checked
 from theory.core.checks import dimension, fits_in_memory, function, instance, record, shown
-from theory.core.ranges import Count
 
 BLOCK_NUMBERS = 2**20  # of one block: 8 MB, few beside the matrices of a fit and many enough for fast products
 ROUNDING_SPREAD = 1e-14  # a spread below this share of the largest entry is rounding

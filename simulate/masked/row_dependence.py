@@ -9,8 +9,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from simulate.masked import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import AR1Rows, Autocovariance, IndependentRows, LongMemoryRows, RowDependence, SubjectRows
 
 Draw = Callable[[int], Array]  # draws so many independent rows

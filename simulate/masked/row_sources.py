@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from simulate.masked import checks
 from simulate.masked.row_blocks import RowBlocks, block_rows
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.core.checks import shown
 
 

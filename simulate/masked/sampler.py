@@ -16,10 +16,8 @@ from scipy.linalg import cholesky_banded, solve_banded
 
 from simulate.masked.row_dependence import at_rows, dependent_rows, symmetric_root
 from simulate.masked.row_scales import scaled_rows
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Count, checked
 from theory.core.checks import fits_in_memory
-from theory.core.ranges import Count
 from theory.models import (
     AR1,
     Blocks,

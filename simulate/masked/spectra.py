@@ -10,8 +10,7 @@ from numpy.random import Generator
 from simulate.masked.draw import draw
 from simulate.masked.fit import fit
 from simulate.masked.sampler import Inputs
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.core.checks import finite_array
 from theory.models import MaskedRidge, SampledRows
 

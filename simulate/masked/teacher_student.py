@@ -9,8 +9,7 @@ from simulate.masked.primal import ridged_inverse
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.sampler import Inputs
 from simulate.masked.spectral import decompose
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.models import TeacherStudent
 
 FEW_ROWS_RATIO = 0.7  # below this n/d the modes of the n x n matrix cost less than the inverse

@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult, checked, checks
 from theory.feedforward.narrow_hermite import Expansion, expand
 from theory.models.feedforward.narrow import Activation, activation_function, checked_activation
 

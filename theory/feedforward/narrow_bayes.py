@@ -3,24 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import PositiveVector
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, PositiveVector, SolverResult, checked, table
 from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_line import Line, State
 from theory.feedforward.narrow_modes import line_of
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
 from theory.numerics import ConvergenceError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OVERLAP_TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
 
@@ -71,7 +64,7 @@ class NarrowCurve(SolverResult):
     risk_at_smallest_q: Array
     risk_at_largest_q: Array
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with one row for each sample ratio; needs pandas."""
         names = (
             "q", "bayes_risk", "gibbs_risk", "free_entropy", "replicon", "risk_at_smallest_q", "risk_at_largest_q",

@@ -7,8 +7,7 @@ from typing import Literal
 
 from scipy.optimize import brentq
 
-from theory.core.arguments import checked
-from theory.core.results import SolverResult
+from theory.core import SolverResult, checked
 from theory.feedforward.narrow_bayes import OVERLAP_TOLERANCE
 from theory.feedforward.narrow_line import MIN_LOGIT, Line, Piece, State
 from theory.feedforward.narrow_modes import line_of

@@ -3,10 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, Count, Positive, SolverResult, checked
 from theory.feedforward.narrow_line import kernel_of
 from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System, solved
 from theory.feedforward.narrow_units import FiniteSystem

@@ -6,10 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.models import Covariance, Empirical, LargeCovariance, Scaled, Spectrum, Spiked
-from theory.models.row_scales import RowScales
+from theory.core import Array, checked
+from theory.models import Covariance, Empirical, LargeCovariance, RowScales, Scaled, Spectrum, Spiked
 from theory.numerics.extremes import within_range
 from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 from theory.random_matrix.row_response import row_response

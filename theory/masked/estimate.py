@@ -6,11 +6,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Positive, Several
-from theory.core.results import SolverResult
+from theory.core import Array, AtLeast, Count, Positive, Several, SolverResult, checked, checks
 from theory.masked.errors import SampleFactors
 from theory.masked.lanczos import Lanczos
 from theory.masked.signs import require_non_negative

@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.masked.ridge_point import Numbers, RidgePoint, ridge_point
 from theory.models import (
     AR1Rows,

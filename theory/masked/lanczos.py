@@ -8,9 +8,8 @@ from theory.core.arrays import Array
 from theory.core.blocks import blocks
 
 ROWS = 2**15  # numbers of an array that are worked on at a time: a quarter of a megabyte
-ROUNDING_DIRECTION = (
-    1e-13  # a new direction below this share of the largest Ritz value is rounding: the space is exhausted
-)
+# A new direction below this share of the largest Ritz value is rounding: the space is exhausted.
+ROUNDING_DIRECTION = 1e-13
 
 
 class Lanczos:

@@ -2,16 +2,10 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Grid, PositiveGrid
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, Grid, PositiveGrid, SolverResult, checked, checks, table
 from theory.masked.errors import SampleFactors, per_coordinate
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance
@@ -20,9 +14,6 @@ from theory.models.joint_rows import law_of_sample
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +60,7 @@ class LearningCurve(SolverResult):
         """The limit of the generalized cross-validation error of each coordinate, shaped as `test_error`."""
         return np.asarray(self._factors.gcv[..., None] * self.test_error)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Tabulate a row for each point: lam, alpha, effective_ridge, df1, df2, two mean errors and that of GCV."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "mean_gcv_error")

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked
 from theory.masked.ridge_point import ridge_point
 from theory.masked.solution import MaskedRidgeSolution, solution_of
 from theory.models import MaskedRidge

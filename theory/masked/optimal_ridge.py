@@ -6,16 +6,13 @@ from typing import overload
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, SolverResult, checked
 from theory.core.blocks import in_blocks
-from theory.core.results import SolverResult
 from theory.masked.errors import SampleFactors
 from theory.masked.ridgeless import ridgeless
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import masked_regression
-from theory.models import Covariance, MaskedRegression, Spectrum
-from theory.models.row_scales import RowScales
+from theory.models import Covariance, MaskedRegression, RowScales, Spectrum
 from theory.random_matrix import (
     RidgeMoments,
     population_errors,

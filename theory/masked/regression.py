@@ -7,10 +7,9 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.masked.errors import conditional_variances
-from theory.models import Covariance, MaskedRidge, Spectrum
+from theory.models import Covariance, MaskedRidge, RowScales, Spectrum
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.eigenmodes import eigenmodes
-from theory.models.row_scales import RowScales
 from theory.random_matrix import minor_moments
 from theory.random_matrix.moments import RidgeMoments, SpectrumMoments
 

@@ -4,13 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult, checked
 from theory.masked.regression import Regression, limit, minor
 from theory.masked.signs import require_non_negative
-from theory.models import MaskedRidge
-from theory.models.row_scales import RowScales
+from theory.models import MaskedRidge, RowScales
 from theory.numerics import Solution, WithReplicon, solve_fixed_point
 from theory.numerics.extremes import within_range
 from theory.random_matrix.effective_ridge import newton_step

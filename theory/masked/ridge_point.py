@@ -12,9 +12,8 @@ from theory.masked.errors import (
     per_coordinate,
     variance_factor,
 )
-from theory.models import Covariance
+from theory.models import Covariance, RowScales
 from theory.models.conventions import samples_per_unknown
-from theory.models.row_scales import RowScales
 from theory.numerics import Solution
 from theory.random_matrix import (
     minor_moments,

@@ -5,10 +5,7 @@ from typing import overload
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Positive
-from theory.core.results import Result
+from theory.core import Array, Positive, Result, checked
 from theory.masked.errors import conditional_variances
 from theory.masked.ridge_point import ridge_point
 from theory.masked.signs import require_non_negative

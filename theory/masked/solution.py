@@ -3,23 +3,15 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Count, NonNegativeCount, Positive, Vector
-from theory.core.results import SolverResult
+from theory.core import Array, Count, DataFrame, NonNegativeCount, Positive, SolverResult, Vector, checked, table
 from theory.masked.fitted_rows import FittedRows
 from theory.masked.ridge_point import RidgePoint
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, MaskedRegression, MaskedRidge, RowDependence
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +184,7 @@ class MaskedRidgeSolution(SolverResult):
         """Sum of `train_error` over all d coordinates; infinite in the limit, but zero where every error is zero."""
         return self.covariance.d * self.mean_train_error if self.mean_train_error else 0.0
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table of test and train errors with a row for each coordinate, or class of them for d = infinity."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error

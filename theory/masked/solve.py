@@ -2,8 +2,7 @@
 
 from typing import overload
 
-from theory.core.arguments import checked
-from theory.core.ranges import Count, NonNegativeCount
+from theory.core import Count, NonNegativeCount, checked
 from theory.masked.holes import MissingEntriesSolution, solve_missing_entries
 from theory.masked.masked_ridge import solve_masked_ridge
 from theory.masked.masks.random_masks import RandomMasksSolution, solve_random_masks

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core.arguments import checked
-from theory.core.results import SolverResult
+from theory.core import SolverResult, checked
 from theory.masked.errors import variance_factor
 from theory.masked.signs import require_non_negative
 from theory.models import TeacherStudent

@@ -6,10 +6,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import FiniteArray
+from theory.core import Array, FiniteArray, checked, checked_fields, checks
 from theory.models.covariance import Covariance, frozen, repetitions, same_size, set_checked
 from theory.models.eigenmodes import PLAIN_SOLVER_RATIO, eigenmodes, rounding, scaled_modes
 from theory.models.matrices import semidefinite_matrix

@@ -11,8 +11,7 @@ record's own number of unknowns.
 import math
 from typing import Annotated
 
-from theory.core import checks
-from theory.core.ranges import Within
+from theory.core import Within, checks
 
 SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alpha leave the floating-point numbers
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import spectrum
 from theory.models.eigenmodes import eigenmodes
 from theory.models.matrices import semidefinite_matrix

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from theory.core.arguments import CheckedRecord, checked_fields
-from theory.core.arrays import Array
+from theory.core import Array, CheckedRecord, checked_fields
 from theory.core.ranges import Dimension, NonNegative, NonNegativeCount, OpenShare, Positive, PositiveVector
 from theory.models.covariance import Covariance, repetitions
 from theory.models.eigenmodes import haar_basis

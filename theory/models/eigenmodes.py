@@ -14,9 +14,8 @@ from scipy.linalg import lapack
 from theory.core.arrays import Array
 
 SAME_UNIT_RATIO = 4.0  # ratio of variances up to which all columns count as being in the same unit
-PLAIN_SOLVER_RATIO = (
-    1e4  # ratio of variances up to which a plain eigensolver keeps 12 digits of a well conditioned matrix
-)
+# Ratio of variances up to which a plain eigensolver keeps 12 digits of a well conditioned matrix.
+PLAIN_SOLVER_RATIO = 1e4
 ZERO_EIGENVALUE = 1e-150  # eigenvalue that stands for an exact zero of C, so that one formula serves all modes
 
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Dimension, NonNegativeCount, Positive, Real
+from theory.core import Array, Dimension, NonNegativeCount, Positive, Real, checked_fields
 from theory.models.covariance import Covariance
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import half_circle

@@ -10,8 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.covariance import Covariance, set_checked
 from theory.models.eigenmodes import haar_basis
 from theory.models.spectrum import Spectrum, homogeneous

@@ -8,9 +8,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Dimension, Several, Within
+from theory.core import Array, AtLeast, Dimension, Several, Within, checked_fields
 from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 

@@ -7,9 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.special import ellipkm1
 
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Within
+from theory.core import Array, AtLeast, Count, Within, checked_fields
 from theory.models.covariance import Covariance, one_pole_circle
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import divided, graded_edges, panelled_legendre

@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.core.arguments import CheckedRecord
-from theory.core.ranges import Real
+from theory.core import CheckedRecord, Real
 from theory.models.conventions import SampleRatio, samples_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.joint_rows import DependentRows, require_rows

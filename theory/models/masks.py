@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from theory.core import checks
-from theory.core.ranges import Count, Within
+from theory.core import Count, Within, checks
 from theory.models.covariance import set_checked
 from theory.models.masked_ridge import RidgeProblem
 

@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.eigenmodes import correlations
 
-MIN_DEVIATION_RATIO = (
-    1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
-)
+# Ratio of two standard deviations of a given matrix; the square of a smaller one underflows.
+MIN_DEVIATION_RATIO = 1e-150
 
 
 def semidefinite_matrix(name: str, value: Any) -> Array:

@@ -6,10 +6,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arguments import CheckedRecord
-from theory.core.arrays import Array
-from theory.core.ranges import Accepted, Positive, Vector, Within
+from theory.core import Accepted, Array, CheckedRecord, Positive, Vector, Within, checks
 from theory.models.covariance import set_checked
 from theory.models.masked_ridge import SampledRows
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields

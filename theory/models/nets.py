@@ -6,10 +6,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, FiniteArray, Matrix, Positive, Real
+from theory.core import Array, AtLeast, Count, FiniteArray, Matrix, Positive, Real, checked, checked_fields, checks
 
 MAX_LAYERS = 16  # the degree of the logits, 2^17 - 2, is then still far from where powers of weights lose all meaning
 LayerCount = Annotated[int, AtLeast(1, most=MAX_LAYERS)]

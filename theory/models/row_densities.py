@@ -9,9 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core.arguments import CheckedRecord
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, CheckedRecord, Within
 from theory.models.row_scales import RowScales
 
 STEP = 0.2  # in log tau; the integrands are analytic in a strip of half-width pi/2, so the error is exp(-pi^2/STEP)

@@ -12,9 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models.covariance import frozen, set_checked
 from theory.models.matrices import semidefinite_matrix
 from theory.models.row_scales import EXACT, GAUSSIAN, PointScales, RowScales

@@ -11,10 +11,7 @@ from scipy.fft import dct
 from scipy.linalg import toeplitz
 from scipy.special import gammaln
 
-from theory.core import checks
-from theory.core.arguments import CheckedRecord, checked
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Dimension, Within
+from theory.core import Array, CheckedRecord, Count, Dimension, Within, checked, checks
 from theory.models.covariance import frozen, one_pole_circle, set_checked
 from theory.models.row_dependence import RowDependence, eigenvalue_law
 from theory.models.row_scales import EXACT, GAUSSIAN, RowScales

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.covariance import set_checked
 
 EXACT = 1e-9  # within which probabilities must sum to 1, and the mean of the scales be 1

@@ -6,10 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, Within, checked, checks
 from theory.models.covariance import set_checked
 from theory.models.row_dependence import RowDependence
 from theory.models.row_scales import EXACT, RowScales

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from theory.core.arguments import checked_fields
-from theory.core.ranges import Count
+from theory.core import Count, checked_fields
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
 

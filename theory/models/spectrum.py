@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 
 
 @dataclass(frozen=True, eq=False)

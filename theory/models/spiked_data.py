@@ -6,10 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative, Positive
+from theory.core import Array, NonNegative, Positive, checked_fields, checks
 from theory.models.conventions import SampleRatio
 from theory.models.covariance import Covariance, set_checked
 from theory.models.joint_rows import DependentRows, require_rows

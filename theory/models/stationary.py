@@ -9,9 +9,7 @@ import numpy as np
 from scipy.fft import dct
 from scipy.linalg import eigh_tridiagonal, toeplitz
 
-from theory.core.arguments import CheckedRecord, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Dimension, Positive, Real, Within
+from theory.core import Array, CheckedRecord, Dimension, Positive, Real, Within, checked_fields
 from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import half_circle

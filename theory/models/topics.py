@@ -3,9 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.ranges import Count, NonNegative, Positive, PositiveShare, Share
+from theory.core import Count, NonNegative, Positive, PositiveShare, Share, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 
 

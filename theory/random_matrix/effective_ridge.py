@@ -5,11 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative, Positive
-from theory.core.results import SolverResult
+from theory.core import Array, NonNegative, Positive, SolverResult, checked, checks
 from theory.models import Covariance, Spectrum
 from theory.models.joint_rows import law_of_sample
 from theory.models.row_dependence import INDEPENDENT, RowDependence

@@ -4,11 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Several, checked, checks
 from theory.core.blocks import in_blocks
-from theory.core.ranges import Several
 from theory.models import Spectrum
 from theory.numerics.extremes import within_range
 

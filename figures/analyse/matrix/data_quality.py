@@ -19,9 +19,8 @@ from theory.core.arrays import Array
 
 LEVEL = 0.01  # chance of a sentence of each kind where there is nothing
 EQUAL_COLUMNS_CORRELATION = 0.999  # correlation beyond which two columns say the same
-DEPENDENT_COLUMN_SHARE = (
-    1e-8  # share of a column, in units of its spread, that the others leave where it follows from them
-)
+# Share of a column, in units of its spread, that the others leave where it follows from them.
+DEPENDENT_COLUMN_SHARE = 1e-8
 NUMBERED = re.compile(r"column \d+")  # the name of a column that has none
 SPARE_ROWS = 10  # more rows than columns, without which every column follows from the others
 LARGE_SHARE = 0.5  # of the variance of a column, in one cell

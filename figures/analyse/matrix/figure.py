@@ -1,18 +1,14 @@
 """Describes the figure of an analysis, as an experiment whose table the analysis is."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from figures.analyse.matrix import table
 from figures.analyse.matrix.dependent.record import CORRECTED
 from figures.analyse.matrix.record import TUNED, TUNED_CORRECTED, MatrixAnalysis, curve_labels
-from figures.core import Curve, Experiment, Panel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 
 BLACK, DOTS, FINE = 6, ":", "-."
 
@@ -48,7 +44,7 @@ def panels(lams: Sequence[float] | Any, d: int | None = None, tuned: str = TUNED
     )
 
 
-def decorate(axes: "Axes", rows: "DataFrame") -> None:
+def decorate(axes: Axes, rows: DataFrame) -> None:
     """Give both learning curves the same limits, and each panel a legend that repeats nothing of another.
 
     That of held-out errors explains the lines, of which one elliptical line stands for all colors, and that of GCV the

@@ -1,7 +1,6 @@
 """Makes the rows of the table (learning curves, choice of the ridge), and the table of columns."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,9 @@ from figures.analyse.matrix.dependent.row_order import RowOrder
 from figures.analyse.matrix.dependent.theory import DependentTheory
 from figures.analyse.matrix.plan import MIN_ROWS, Plan
 from figures.analyse.matrix.record import ELLIPTICAL, TUNED, TUNED_CORRECTED, MatrixAnalysis, curve_labels
-from figures.core import Row, row
+from figures.core import DataFrame, Row, row
 from simulate.core import Estimate
 from theory.core.arrays import Array
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 HELD_OUT, TRAINING, CHOICE = "held-out rows", "GCV of the training rows", "choice of the ridge for all rows"
 MEAN = "predicting the mean"
@@ -182,7 +178,7 @@ def with_corrected_choice(rows: list[Row]) -> list[Row]:
     return [{**line, "curve": line["curve"].replace(TUNED, TUNED_CORRECTED)} for line in rows]
 
 
-def lags_frame(found: RowOrder) -> "DataFrame":
+def lags_frame(found: RowOrder) -> DataFrame:
     """Return a table with one line for each lag: the correlation of rows, its error, and the fitted one."""
     import pandas as pd
 
@@ -196,7 +192,7 @@ def lags_frame(found: RowOrder) -> "DataFrame":
     return pd.DataFrame(frame)
 
 
-def errors_frame(found: DependentRows) -> "DataFrame":
+def errors_frame(found: DependentRows) -> DataFrame:
     """Return a table with one line for each error of all rows at the ridge that is chosen, and how it was found."""
     import pandas as pd
 
@@ -213,7 +209,7 @@ def errors_frame(found: DependentRows) -> "DataFrame":
     return pd.DataFrame(lines, columns=["number", "value", "stderr"])
 
 
-def columns_frame(analysis: MatrixAnalysis) -> "DataFrame":
+def columns_frame(analysis: MatrixAnalysis) -> DataFrame:
     """Return a table with one line for each column: variance, error at the best ridge, share that is explained."""
     import pandas as pd
 

@@ -8,10 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from simulate.masked.holes.table import require_entries, with_mask
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegativeCount
-from theory.core.results import Result
+from theory.core import Array, NonNegativeCount, Result, checked
 
 LEVEL = 0.05  # at which columns are named
 ENOUGH = 10  # permutations that reach the observed value settle that a column is not the one (Besag and Clifford)

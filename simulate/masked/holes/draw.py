@@ -7,9 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from simulate.masked.checks import data_matrix
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, checked, checks
 from theory.models import Dropout
 
 

@@ -1,7 +1,7 @@
 """The error at the holes of a table before they are filled: every entry seen is left out and predicted once."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,8 @@ from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
 from simulate.masked.holes.patterns import Patterns
 from simulate.masked.holes.table import HoledTable, holed_table
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, DataFrame, Result, checked, table
 from theory.core.checks import shown
-from theory.core.frames import table
-from theory.core.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ABOVE_LEAST = np.logspace(-2, 1, 13)  # ridges that are tried above the least one, in units of the columns' variance
 
@@ -47,7 +41,7 @@ class ImputationErrors(Result):
         """Return the place in `lams` of the ridge of least error, columns weighted by their numbers of holes."""
         return int(np.argmin((self.error / self.variances) @ self.weights))
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table with a row for each ridge."""
         return table(lam=self.lams, mean_error=self.mean_error, mean_stderr=self.mean_stderr)
 

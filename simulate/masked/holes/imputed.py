@@ -1,7 +1,7 @@
 """Fills the holes of a table, and says of each of them how far off it is expected to be."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,8 @@ from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
 from simulate.masked.holes.patterns import Patterns
 from simulate.masked.holes.table import HoledTable, holed_table, with_mask
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.errors import FitError
+from theory.core import Array, DataFrame, FitError, SolverResult, checked
 from theory.core.frames import table as frame_of
-from theory.core.results import SolverResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ImputationMethod = Literal["em", "pairwise", "own_rows"]
 
@@ -96,7 +90,7 @@ class Imputed(SolverResult):
         predicted = np.where(mask, 0.0, self.calibration(variances) * self._scales**2)
         return np.where(mask, data, self._means + self._scales * filled), predicted
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Make a table with a row for each column: expected squared error, its standard error, and the variance."""
         return frame_of(
             column=np.arange(len(self.stderr)),

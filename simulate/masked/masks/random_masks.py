@@ -11,11 +11,8 @@ from scipy.linalg import blas, lapack
 from simulate.masked.checks import data_matrix
 from simulate.masked.draw import draw
 from simulate.masked.sampler import Inputs
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Positive, Result, Within, checked
 from theory.core.checks import finite_array
-from theory.core.ranges import Positive, Within
-from theory.core.results import Result
 from theory.models import Covariance, RandomMasks
 from theory.models.masks import LEAST_RATE
 

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from simulate.masked.draw import draw
 from simulate.masked.sampler import Inputs
-from theory.core.arguments import checked
-from theory.core.arrays import Array
+from theory.core import Array, Positive, checked
 from theory.core.checks import finite_array, shown
-from theory.core.ranges import Positive
 from theory.models import SpanMask, SpanWindows
 
 

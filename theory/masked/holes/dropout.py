@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from theory.core.arrays import Array
 from theory.masked.masks.population import inverse
-from theory.models import Dropout, MissingEntries
-from theory.models.row_scales import RowScales
+from theory.models import Dropout, MissingEntries, RowScales
 from theory.numerics import Solution, solve_fixed_point
 from theory.random_matrix.row_response import inverse_weights
 

@@ -8,8 +8,7 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.masked.holes.columns import DensePencil, Regression, form
 from theory.masked.holes.equation import RowWeight
-from theory.models import MissingEntries
-from theory.models.row_scales import RowScales
+from theory.models import MissingEntries, RowScales
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from theory.core.arrays import Array
 from theory.masked.holes.modes import commuting
-from theory.models import MissingEntries
-from theory.models.row_scales import RowScales
+from theory.models import MissingEntries, RowScales
 from theory.random_matrix.row_response import inverse_weights
 
 GRID_POINTS = 40  # leverages at which the smallest ridge is looked for first

@@ -7,10 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Accepted, Count, NonNegativeCount
-from theory.core.results import Result
+from theory.core import Accepted, Array, Count, NonNegativeCount, Result, checked
 from theory.masked.errors import conditional_variances
 from theory.masked.holes.patterns import Pattern, pattern_mean
 from theory.masked.masks.random_masks import mean_over_coordinates

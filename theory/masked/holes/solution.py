@@ -2,13 +2,10 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, SolverResult, table
 from theory.masked.holes.least_ridge import least_ridge
 from theory.masked.holes.oracle import OracleError, mean_over_holes, oracle_of_rows
 from theory.models import MissingEntries
@@ -82,10 +79,6 @@ class MissingEntriesSolution(SolverResult):
         """Mean of `oracle_error`, as that of `test_error`."""
         return self.oracle.mean
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table of test errors and their standard errors with a row for each column, or class of them."""
         return table(coordinate=np.arange(len(self.test_error)), test_error=self.test_error, stderr=self.stderr)
-
-
-if TYPE_CHECKING:
-    import pandas as pd

@@ -1,16 +1,10 @@
 """Errors over mask rates and sample ratios, whose points share one population and one spectrum for each mask rate."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Grid
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, Grid, SolverResult, checked, checks, table
 from theory.masked.masks.equations import solved_points
 from theory.masked.masks.population import population
 from theory.masked.masks.random_masks import mean_over_coordinates
@@ -18,9 +12,6 @@ from theory.masked.signs import require_non_negative
 from theory.models import Covariance, RandomMasks
 from theory.models.conventions import RATIOS
 from theory.models.masks import LEAST_RATE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +32,7 @@ class MaskCurve(SolverResult):
     def __post_init__(self) -> None:
         require_non_negative(self, "mean_test_error", "mean_train_error")
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Tabulate a row for each point: mask_rate, alpha, mean_test_error, mean_train_error."""
         rate, alpha = (grid.ravel() for grid in np.meshgrid(self.mask_rates, self.alphas, indexing="ij"))
         return table(

@@ -3,21 +3,15 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, SolverResult, table
 from theory.masked.errors import per_coordinate
 from theory.masked.masks.equations import Point, solved_points
 from theory.masked.masks.population import inverse, population
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, RandomMasks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +56,7 @@ class RandomMasksSolution(SolverResult):
         """Sum of `test_error` over all d coordinates; infinite in the limit d -> infinity."""
         return self.covariance.d * self.mean_test_error
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table of test and train errors with a row for each coordinate, or class of them for d = infinity."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error

@@ -2,22 +2,16 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.results import SolverResult
+from theory.core import Array, DataFrame, SolverResult, table
 from theory.masked.errors import variance_factor
 from theory.masked.masks.span_moments import Spans
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, SpanMask, SpanWindows
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ENTRIES = 4_000_000  # size of a temporary, in numbers
 
@@ -55,7 +49,7 @@ class SpanMaskSolution(SolverResult):
         """Mean of `train_error` over the masked coordinates."""
         return float(self.train_error.mean())
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table of test and train errors with a row for each masked coordinate."""
         return table(coordinate=np.array(self.span), test_error=self.test_error, train_error=self.train_error)
 
@@ -88,7 +82,7 @@ class SpanWindowsSolution(SolverResult):
         """Mean over the windows: the error of a window placed at random."""
         return float(self.test_error.mean())
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a table with a row for each window: its first coordinate and its mean test error."""
         return table(start=self.step * np.arange(len(self.test_error)), test_error=self.test_error)
 

@@ -8,18 +8,14 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Within
+from theory.core import Array, AtLeast, Within, checked, checks
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-9  # by which sums, means and variances may miss their values; the record removes what it finds
 LARGEST_ATOM = 25.0  # Hermite polynomials there are of order exp(25^2/4) = 1e68, and their squares still fit
 MAX_ATOMS = 20
-ROUNDING_MOMENT = (
-    1e-13  # a moment this small relative to the mean of its absolute terms is rounding, and counts as zero
-)
+# A moment this small relative to the mean of its absolute terms is rounding, and counts as zero.
+ROUNDING_MOMENT = 1e-13
 
 
 @dataclass(frozen=True)

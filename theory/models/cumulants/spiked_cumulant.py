@@ -5,10 +5,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import CheckedRecord
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Within
+from theory.core import Array, AtLeast, CheckedRecord, Within, checks
 from theory.models.cumulants.latent import AtomicLatent
 
 Prior = Literal["signs", "sphere"]

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.ranges import PositiveShare, Within
+from theory.core import PositiveShare, Within, checked_fields, checks
 
 BinaryNeurons = Literal["sign", "tanh"]
 MeanSign = Literal["erf", "tanh"]

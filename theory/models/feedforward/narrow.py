@@ -7,10 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Accepted, NonNegative, Positive
+from theory.core import Accepted, Array, NonNegative, Positive, checked_fields, checks
 from theory.models.covariance import set_checked
 
 ActivationName = Literal["erf", "sign", "relu", "quadratic"]

@@ -5,10 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, Within
+from theory.core import Array, Count, Within, checked_fields, checks
 from theory.models.covariance import set_checked
 
 

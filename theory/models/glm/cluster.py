@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.ranges import Accepted, NonNegative, NonNegativeCount, PositiveShare, Real
+from theory.core import Accepted, NonNegative, NonNegativeCount, PositiveShare, Real, checked_fields, checks
 from theory.models.covariance import set_checked
 
 LabelLaw = Literal["linear", "sign", "random", "cluster"]

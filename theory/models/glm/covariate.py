@@ -5,10 +5,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative, Positive, Vector
+from theory.core import Array, NonNegative, Positive, Vector, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm.eigenbasis import eigenbasis, kept_covariance
 from theory.models.glm.modes import covariance_matrix

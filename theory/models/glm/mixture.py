@@ -6,9 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.ranges import NonNegative, OpenShare, Positive, Vector
+from theory.core import NonNegative, OpenShare, Positive, Vector, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
 from theory.models.glm.objective import LossOrName, SumObjective

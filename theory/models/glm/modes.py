@@ -5,10 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import FiniteArray, Matrix
+from theory.core import Array, FiniteArray, Matrix, checked_fields, checks
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding

@@ -5,10 +5,7 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import CheckedRecord
-from theory.core.arrays import Array
-from theory.core.ranges import Accepted
+from theory.core import Accepted, Array, CheckedRecord, checks
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
 METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # of an own `Loss`

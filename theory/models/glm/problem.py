@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, Positive, Real
+from theory.core import Array, Count, NonNegative, Positive, Real, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes

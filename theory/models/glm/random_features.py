@@ -8,10 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative, Positive
+from theory.core import Array, NonNegative, Positive, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm.objective import LossOrName, SumObjective
 from theory.numerics.normal_panels import normal_panels, normal_rule

@@ -5,10 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Accepted, Correlation, NonNegative, OpenShare, Positive
+from theory.core import Accepted, Array, Correlation, NonNegative, OpenShare, Positive, checked_fields, checks
 from theory.models.glm.cluster import Pair
 from theory.models.glm.objective import LossOrName, SumObjective
 

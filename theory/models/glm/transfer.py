@@ -7,10 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Correlation, Count, Matrix, Positive, Vector
+from theory.core import Array, Correlation, Count, Matrix, Positive, Vector, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
 from theory.models.glm.objective import LossOrName, SumObjective

@@ -8,11 +8,8 @@ from typing import Annotated
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
+from theory.core import Array, FiniteArray, Within, checked, checked_fields, checks
 from theory.core.blocks import blocks
-from theory.core.ranges import FiniteArray, Within
 from theory.models.covariance import frozen, set_checked
 from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 

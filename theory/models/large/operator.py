@@ -6,10 +6,7 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, FiniteArray
+from theory.core import Array, Count, FiniteArray, checked, checked_fields, checks
 from theory.models.covariance import Covariance, same_size
 
 

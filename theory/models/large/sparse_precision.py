@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky_banded
 from scipy.sparse import csr_array, issparse
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Within
+from theory.core import Array, Within, checked, checks
 from theory.models.covariance import frozen, set_checked
 from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.ranges import Accepted, AtLeast, Positive
+from theory.core import Accepted, AtLeast, Positive, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 
 LARGEST_LEVEL = 1e100  # so that no square of a level overflows

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from theory.core.arguments import CheckedRecord
-from theory.core.ranges import OpenShare, Positive
+from theory.core import CheckedRecord, OpenShare, Positive
 
 
 @dataclass(frozen=True, kw_only=True)

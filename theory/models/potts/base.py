@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models.potts.batches import States, blocks
 
 MAX_SCORE = 1e300  # bound for scores and for scores times beta, so that no sum of them overflows

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.core.blocks import blocks
 
 __all__ = ["States", "blocks", "checked_samples", "normalized_weights"]

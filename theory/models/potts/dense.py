@@ -5,10 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import NonNegative
+from theory.core import Array, NonNegative, checked_fields, checks
 from theory.models.covariance import frozen, set_checked
 from theory.models.potts.base import Potts, one_hot, require_finite_scores, site_fields
 from theory.models.potts.batches import States

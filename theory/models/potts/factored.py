@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from theory.core import checks
-from theory.core.arguments import CheckedRecord, checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, Several
+from theory.core import Array, CheckedRecord, Count, NonNegative, Several, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.potts.base import MAX_SCORE, Potts, one_hot, require_finite_scores, site_fields
 from theory.models.potts.batches import States

@@ -4,10 +4,7 @@ from typing import Annotated, Any, overload
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Real, Vector, Within
+from theory.core import Array, Real, Vector, Within, checked, checks
 from theory.models.potts.base import MAX_SCORE
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel

@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, Count, Several
+from theory.core import Array, AtLeast, Count, Several, checked, checks
 
 
 @checked

@@ -7,10 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arguments import checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Count, NonNegative, Vector
+from theory.core import Array, Count, NonNegative, Vector, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.potts.base import Potts, require_finite_scores, site_fields
 from theory.models.potts.batches import States

@@ -6,10 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from theory.core import checks
-from theory.core.arguments import checked, checked_fields
-from theory.core.arrays import Array
-from theory.core.ranges import Several
+from theory.core import Array, Several, checked, checked_fields, checks
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.eigenmodes import without_rounding

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from theory.core.arguments import checked_fields
-from theory.core.ranges import Several
+from theory.core import Several, checked_fields
 
 MAX_NUMBER = 10**14  # the primes up to its root, which a sieve must hold, still fit into a few megabytes
 

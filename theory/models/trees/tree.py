@@ -5,8 +5,7 @@ from functools import lru_cache
 from math import log2
 from typing import Any, Self
 
-from theory.core import checks
-from theory.core.arguments import checked
+from theory.core import checked, checks
 from theory.models.covariance import set_checked
 from theory.models.trees.factors import exponents, primes_up_to
 

@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.ranges import Matrix, NonNegative, Positive
-from theory.core.results import SolverResult
-from theory.models import Covariance, SpikedData
+from theory.core import Array, Matrix, NonNegative, Positive, SolverResult, checked
+from theory.models import Covariance, SpikedData, SpikeMethod
 from theory.models.joint_rows import law_of_sample
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
-from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left

@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from theory.core.arguments import checked
-from theory.core.results import SolverResult
+from theory.core import SolverResult, checked
 from theory.models import SpikedData
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.outliers import outlier

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core.arrays import Array
-from theory.core.ranges import FiniteArray
-from theory.models import Covariance, Isotropic, SpikedData
+from theory.core import Array, FiniteArray
+from theory.models import Covariance, Isotropic, SpikedData, SpikeMethod
 from theory.models.row_scales import GAUSSIAN, RowScales
-from theory.models.spiked_data import SpikeMethod
 
 
 @dataclass(frozen=True, eq=False)

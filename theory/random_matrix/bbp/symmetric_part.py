@@ -17,10 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.results import SolverResult
+from theory.core import Array, SolverResult, checked, checks
 from theory.models import SpikedData
 from theory.numerics import Solution
 from theory.numerics.extremes import within_range

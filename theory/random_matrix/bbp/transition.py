@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from theory.core.arguments import checked
-from theory.core.results import SolverResult
+from theory.core import SolverResult, checked
 from theory.models import SpikedData
 from theory.numerics import Solution
 from theory.numerics.extremes import within_range

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
-from theory.core.arrays import Array
+from theory.core import Array, checks
 from theory.models import Covariance, Isotropic, MaskedRidge, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.effective_ridge import solve_effective_ridge

@@ -2,26 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.core.arrays import Array
-from theory.core.frames import table
-from theory.core.ranges import Count
-from theory.core.results import SolverResult
+from theory.core import Array, Count, DataFrame, SolverResult, checked, checks, table
 from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 from theory.random_matrix.spectral.equation import MAX_RESIDUAL, resolvent
 from theory.random_matrix.spectral.law_variable import Variable
 from theory.random_matrix.spectral.real_branch import ADVICE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Map = Callable[[Array], Array]
 Piece = Bulk | tuple[float, ...]  # a bulk, or position and mass of an atom
@@ -122,7 +113,7 @@ class SpectralLaw(SolverResult):
         """The mass of bulks and atoms together, which is 1 to rounding or to `residual`."""
         return float(self.masses.sum() + self.atoms[:, 1].sum())
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Tabulate a row for each bulk and each atom, an atom having equal ends."""
         rows = np.concatenate([np.column_stack([self.edges, self.masses]), self.atoms[:, [0, 0, 1]]])
         rows = rows[np.argsort(rows[:, 0], kind="stable")]

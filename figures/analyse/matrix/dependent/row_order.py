@@ -18,9 +18,8 @@ from figures.analyse.matrix.dependent.splits import LaterBlocks, WholeGroups
 from figures.analyse.matrix.held_out import RandomOrder, Splitting
 from figures.analyse.matrix.plan import Plan
 from simulate.core import stream
-from simulate.masked import RowBlocks
+from simulate.masked import RowAutoregression, RowBlocks, autoregressive_rows
 from simulate.masked.autocorrelation import RowAutocorrelation, group_numbers, row_autocorrelation
-from simulate.masked.autoregression import RowAutoregression, autoregressive_rows
 from theory.core.arrays import Array
 
 RowChoice = Literal["test", "time", "none"]

@@ -1,17 +1,12 @@
 """Describes the figure of a table with holes, as an experiment whose table the analysis is."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from figures.analyse.matrix.holes import table
 from figures.analyse.matrix.holes.record import METHOD_NAMES
-from figures.core import Curve, Experiment, Panel, Row
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, Row
 
 BLACK = 6
 
@@ -45,7 +40,7 @@ def holes_panels() -> tuple[Panel, ...]:
     )
 
 
-def decorate_holes(axes: "Axes", rows: "DataFrame") -> None:
+def decorate_holes(axes: Axes, rows: DataFrame) -> None:
     """Join the points of a curve, and let axes of errors begin at zero: errors are compared with that of the mean."""
     axes.set_ylim(0, None)
     if rows["panel"].iloc[0] == table.COLUMNS:

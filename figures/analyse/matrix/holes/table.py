@@ -1,16 +1,12 @@
 """Makes the tables of an analysis of holes: the points of the figure, the columns, the holes, numbers at a glance."""
 
 import json
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from figures.analyse.matrix.holes.record import METHOD_NAMES, HolesAnalysis
-from figures.core import Row, row
+from figures.core import DataFrame, Row, row
 from simulate.core import Estimate
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 RIDGE, COLUMNS, ROWS = "one entry left out, by the ridge", "hidden entries, by column", "one entry left out, by rows"
 MEAN = "filling in the mean"
@@ -48,7 +44,7 @@ def figure_rows(analysis: HolesAnalysis) -> list[Row]:
     return rows
 
 
-def columns_frame(analysis: HolesAnalysis) -> "DataFrame":
+def columns_frame(analysis: HolesAnalysis) -> DataFrame:
     """Return a table with one line for each column of the data, by the names that README and docs give."""
     import pandas as pd
 
@@ -76,7 +72,7 @@ def columns_frame(analysis: HolesAnalysis) -> "DataFrame":
     )
 
 
-def holes_frame(analysis: HolesAnalysis) -> "DataFrame":
+def holes_frame(analysis: HolesAnalysis) -> DataFrame:
     """Return a table with one line for each hole that is filled: its place, the number, and how far off it may be."""
     import pandas as pd
 

@@ -1,14 +1,8 @@
 """Describes the figure of the spectra, as an experiment whose table they are."""
 
-from typing import TYPE_CHECKING
-
 from figures.analyse.matrix.spectrum import table
 from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
-from figures.core import Curve, Experiment, Panel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 
 LEGEND_AT = MASKED
 
@@ -41,7 +35,7 @@ def spectrum_panels() -> tuple[Panel, ...]:
     )
 
 
-def decorate_spectrum(axes: "Axes", rows: "DataFrame") -> None:
+def decorate_spectrum(axes: Axes, rows: DataFrame) -> None:
     """Make the markers small, begin the axis at rank one, and cut a logarithmic axis to what is visible."""
     for line in axes.get_lines():
         if line.get_marker() not in ("None", ""):
