@@ -49,14 +49,14 @@ def ratios(name: str) -> Array:
     """Return the logarithms (windows, reports) of what windows of 2 d rows report over their errors on later rows."""
     rows = table(name)
     found = window_errors(rows, 2 * rows.shape[1], [LAM])
-    return np.asarray(np.log10([np.asarray(getattr(found, report) / found.held_out)[:, 0] for report in REPORTS])).T
+    return np.asarray(np.log10([(getattr(found, report) / found.held_out)[:, 0] for report in REPORTS])).T
 
 
 def compute(context: Context) -> list[Row]:
     chosen = TABLES[1:3] if context.is_draft else TABLES
     found = context.sweep(Task(name, ratios, (name,)) for name in chosen)
     return [
-        row(label, place + 0.12 * (k - 2), d=table(name).shape[1], estimate=Estimate.of(found[name][:, k]))
+        row(label, place + 0.12 * (k - 2), d=table(name).shape[1], estimate=Estimate.of(np.asarray(found[name])[:, k]))
         for place, name in enumerate(chosen)
         for k, label in enumerate(REPORTS.values())
     ]
