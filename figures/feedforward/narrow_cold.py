@@ -11,9 +11,9 @@ from numpy.random import Generator
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.feedforward.narrow_published_cold import MEASURED, STORED
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
-from theory import ConvergenceError
 from theory.feedforward import GroundState, ground_state, stable_states, tempered_orders
 from theory.models import NarrowNetwork
+from theory.numerics import ConvergenceError
 
 Start = Literal["teacher", "random"]
 Risk = Callable[[float], float | None]
