@@ -1,5 +1,6 @@
 """What filling the holes of a table can reach is set by the number of rows, rather than by the share of the holes."""
 
+import warnings
 from functools import cache, partial
 
 import numpy as np
@@ -45,7 +46,9 @@ def of_imputer(method: str, problem: MissingEntries, d: int, rng: Generator) -> 
         from sklearn.experimental import enable_iterative_imputer  # noqa: F401
         from sklearn.impute import IterativeImputer
 
-        filled = IterativeImputer(max_iter=10, random_state=0).fit_transform(np.where(seen, X, np.nan))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # ten rounds are its default, and few tables settle within them
+            filled = IterativeImputer(max_iter=10, random_state=0).fit_transform(np.where(seen, X, np.nan))
     else:
         filled = impute(np.where(seen, X, np.nan), check=False).table
     return float(np.mean((filled - X)[~seen] ** 2))

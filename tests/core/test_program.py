@@ -79,7 +79,7 @@ def test_results_of_an_installed_package_go_to_a_folder_where_the_user_is(tmp_pa
     [
         (["so"], "solve"),
         (["solve", "masked.opt"], "masked.optimal_ridge"),
-        (["solve", "masked.solve", "AR"], "AR1"),
+        (["solve", "masked.solve", "AR"], "AR1 AR1Rows"),
         (["figures", "upd"], "update"),
         (["figures", "update", "interpolation"], "interpolation_peak"),
         (["completion", "z"], "zsh"),
@@ -90,7 +90,7 @@ def test_bash_completes(words: list[str], expected: str) -> None:
     asked = f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _masked_ssl; echo ${{COMPREPLY[@]}}"
     shell = f"{completion.script('bash')}\n{asked}"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [expected]
+    assert done.stdout.split() == expected.split()
 
 
 def test_other_shells_and_none() -> None:

@@ -45,7 +45,8 @@ def test_every_public_package_is_in_the_reference():
         for found in pkgutil.iter_modules(wing.__path__)
         if hasattr(importlib.import_module(f"{wing.__name__}.{found.name}"), "__all__")
     }
-    assert packages <= set(parts.documented())
+    plumbing = {"theory.core"}  # what its functions are for is writing others
+    assert packages - plumbing <= set(parts.documented())
 
 
 def test_every_public_name_has_one_place_in_the_reference():

@@ -68,7 +68,7 @@ def test_hidden_cells_are_not_data():
     [
         (
             lambda: masked.solve(COVARIANCE),
-            r"model must be a record of theory.models \(MaskedRidge, .* or TeacherStudent\), got AR1",
+            r"model must be a record of theory.models \(MaskedRidge, .* or MissingEntries\), got AR1",
         ),
         (lambda: masked.predictor(COVARIANCE), "model must be a record"),
         (lambda: masked.replica(COVARIANCE), "model must be a record"),

@@ -8,7 +8,6 @@ from theory.feedforward import (
     bayes_curve,
     narrow_specialization,
     narrow_system,
-    narrow_tempered,
     specialization,
     stable_states,
     tempered_orders,
@@ -83,15 +82,14 @@ def test_a_transition_of_narrow_networks_adds_the_free_entropies_of_its_jumps(mo
     [(4.0, "erf", 0.01, 60.0, 1.0, False), (3.99695, "sign", 0.0265322, 37.55737, 1.31184, True)],
 )
 def test_tempered_students(monkeypatch, alpha, activation, noise, beta, lam, creeps):
-    """Plain steps, in pieces between two looks at their residual, implicit ones, and those of Newton's method."""
+    """Plain steps, in pieces between two looks at their residual, those of Newton's method, and implicit ones."""
     plain = counted(monkeypatch, narrow_system, "solve_fixed_point")
-    newton = counted(monkeypatch, narrow_tempered, "solve_fixed_point")
     flows = counted(monkeypatch, narrow_system.System, "flowed")
     model = NarrowNetwork(alpha=alpha, activation=activation, noise=noise)
     found = tempered_orders(model, beta, lam, max_iter=200)
     assert len(plain) > 1
     assert (sum(one.iterations for one in flows) > 5) == creeps
-    assert found.iterations == sum(one.iterations for one in plain + newton + flows) > 10
+    assert found.iterations == sum(one.iterations for one in plain + flows) > 10
 
 
 def test_a_curve_of_linear_models_adds_those_of_its_points():

@@ -61,6 +61,7 @@ class AR1Rows(CheckedRecord, _Stationary):
     @checked
     def autocovariances(self, count: Count) -> Array:
         """Compute correlation^h at the lags h = 0 to count - 1, (count,)."""
+        checks.fits_in_memory(f"autocovariances at {count} lags", count)
         return np.asarray(self.correlation ** np.arange(count))
 
     def _eigenvalues(self) -> Array:
@@ -98,6 +99,7 @@ class LongMemoryRows(CheckedRecord, _Stationary):
     @checked
     def autocovariances(self, count: Count) -> Array:
         """Compute rho at the lags 0 to count - 1, (count,)."""
+        checks.fits_in_memory(f"autocovariances at {count} lags", count)
         k = np.arange(1, count)
         return np.concatenate([[1.0], np.cumprod((k - 1 + self.memory) / (k - self.memory))])
 
@@ -176,6 +178,7 @@ class Autocovariance(_Stationary):
     @checked
     def autocovariances(self, count: Count) -> Array:
         """Return rho at the lags 0 to count - 1, (count,), zero beyond the given ones."""
+        checks.fits_in_memory(f"autocovariances at {count} lags", count)
         values = np.asarray(self.values)
         return np.pad(values, (0, max(count - len(values), 0)))[:count]
 

@@ -66,8 +66,8 @@ class PottsModel(Potts):
             raise ValueError(f"strengths must be one number or one for each of {len(pairs)} edges, got {len(weights)}")
         if weights is None:
             weights = np.full(len(pairs), checks.real("strengths", given))
-        if abs(weights).max(initial=0.0) > MAX_SCORE:
-            raise ValueError(f"strengths must not exceed {MAX_SCORE:g}, got {abs(weights).max():g}")
+        if abs(weights).max(initial=0.0) >= MAX_SCORE:
+            raise ValueError(f"strengths must be below {MAX_SCORE:g}, got {abs(weights).max():g}")
         half = sparse.coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         return cls(half + half.T, color_couplings, fields, beta)
 
