@@ -18,8 +18,8 @@ D = 6
 
 
 NAMED_TWICE = "--groups who,x1 names 2 columns; one says which rows belong together"
-ALL_UNLIKE = "--groups x1: labels must have a label that occurs twice, got 24 different ones"
-ALL_ALIKE = "--groups one: labels must have at least two different labels"
+ALL_UNLIKE = "--groups x1: the column must have a label that occurs twice, got 24 different ones"
+ALL_ALIKE = "--groups one: the column must have at least two different labels, got 'same' for"
 
 
 def in_time(number, n=120):
