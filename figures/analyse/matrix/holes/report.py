@@ -64,12 +64,8 @@ def expected_text(analysis: HolesAnalysis) -> list[str]:
             f"The holes are filled by expectation maximization (EM) at the ridge {imputed.lam:.2g}, which is expected "
             f"to be off by {analysis.error}."
         )
-        if analysis.error.mean > best.error.mean and _is_uneven(analysis):
-            lines[-1] += (
-                " That is more since it counts how little the rows of the holes show, which the number of zero-fill does not."
-                if best.method == "own_rows"
-                else ""
-            )
+        if best.method == "own_rows" and analysis.error.mean > best.error.mean and _is_uneven(analysis):
+            lines[-1] += " It counts how little the rows of the holes show, which the number of zero-fill does not."
     else:
         lines.append(f"The holes are filled by that method, which is expected to be off by {analysis.error} there.")
     return lines
@@ -151,10 +147,11 @@ def dependence_text(found: Dependence, table: HoledTable) -> str:
         f"{'large' if correlation > 0 else 'small'} (correlation {correlation:+.2f})"
         for values, holes, correlation in found.pairs
     ]
+    more = "; and others" if len(which) > N_LISTED else ""
     return (
         f"It does not hold here, since holes depend on values that are seen (p = {found.p_value:.2g}): "
-        f"{'; '.join(which[:N_LISTED])}{'; and others' if len(which) > N_LISTED else ''}. The errors at the holes will differ "
-        "from those printed, which are those of holes spread evenly."
+        f"{'; '.join(which[:N_LISTED])}{more}. The errors at the holes will differ from those printed, which are those "
+        "of holes spread evenly."
     )
 
 
