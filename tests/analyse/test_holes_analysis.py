@@ -216,3 +216,11 @@ def test_the_table_shows_what_was_expected_of_hidden_entries_beside_what_was_fou
     assert line[-3].startswith(f"{found.check.expected_by_column[k]:.2f}")
     assert "z is the difference over its standard error" in text
     assert "depend on each other" in text.split("Not done", 1)[1]
+
+
+def test_copied_rows_are_counted():
+    X = sample(AR1(4, 0.8), 40, stream(0, "copied rows"))
+    X[stream(1, "copied rows").random(X.shape) < 0.1] = np.nan
+    assert any(
+        "40 rows are copies of earlier ones" in note for note in analyse_holes(np.vstack([X, X]), repeats=1).notes
+    )
