@@ -116,9 +116,9 @@ EXPERIMENT = Experiment(
     replicates=30,
     caption="Where successive rows resemble each other, GCV and leaving one row out report the same error, and both "
     "report too little: a sixth of the truth at correlation 0.9. Lines are the theory, markers means over "
-    "{replicates} data sets with error bars, at {sizes} coordinates, AR(1) with 0.6, and ridge 0.1. Left: the error on "
-    "a new independent row, and five reports of it; squares belong to the solid line, plus signs to that of GCV. Only "
-    "GCV that knows the dependence is right; blocks far apart come near, but fit fewer rows. Right: what five blocks "
-    "report over the true error, against the gap. A longer gap costs rows, so that the ratio may exceed 1; with a long "
-    "memory no gap of this size suffices.",
+    "{replicates} data sets with error bars, at {sizes} coordinates, AR(1) with 0.6, and ridge 0.1. Left: the error "
+    "on a new independent row, and five reports of it; squares belong to the solid line, plus signs to that of GCV. "
+    "Only GCV that knows the dependence is right; blocks far apart report more, from fewer rows. Right: what five "
+    "blocks report over the true error. A longer gap costs rows, so that the ratio may exceed 1; with long memory no "
+    "gap here suffices.",
 )

@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
     xlim=(0.008, 1.5),
     ylim=(0.008, 1.5),
     unjudged="a table is no sample of a known law, and replicates share its rows",
-    caption="How well the holes of each column can be filled is known before they are filled. In 150 rows of each of "
+    caption="How well the holes of each column are filled is known without their true values. In 150 rows of each of "
     "two tables (30 and 13 columns, scaled to variance 1) 10 or 30 % of the entries are made holes and filled "
     "by expectation maximization with a ridge. Horizontal: the squared error that is predicted from the entries seen, "
     "which are hidden in turn. Vertical: that of the filled holes. Each marker is a column, a mean over {replicates} "

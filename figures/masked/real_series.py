@@ -81,10 +81,10 @@ EXPERIMENT = Experiment(
     ylim=(-2, 1),
     figsize=(6.3, 3.2),
     unjudged="a table is no sample of a known law, and neighboring windows of it may resemble each other",
-    caption="Where successive rows resemble each other GCV and leaving one row out report errors that are 3 to 20 "
-    "times too small; blocks with a gap, and GCV that is corrected for the dependence, come nearer. Each of up to 12 "
-    "windows of a table, 2 d rows of d <= 24 columns, is fitted with ridge 0.1 in units of the columns' variance; what "
-    "it reports is divided by its error on d/2 rows, d/2 rows later. Markers are geometric means over windows "
-    "with error bars; the table has decimal logarithms. What is left is drift: lines of a photo, and wines sorted by "
-    "kind, are not stationary, so that no window knows the next one.",
+    caption="On two photographs, whose successive rows correlate by 0.87 and 0.98, GCV and leaving one row out report "
+    "errors that are 3 and nearly 20 times too small; blocks with a gap, and GCV corrected for the dependence, come "
+    "nearer. On the other tables no report is off by a factor of 2. Up to 12 windows, 2 d rows of d <= 24 "
+    "columns, are fitted with ridge 0.1 in units of the columns' variance; what each reports is divided by its error "
+    "on d/2 rows, d/2 rows later. Markers are geometric means with error bars; the table has decimal logarithms. What "
+    "is left is drift: lines of a photo are not stationary, so no window knows the next.",
 )

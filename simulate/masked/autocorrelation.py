@@ -171,7 +171,9 @@ def group_numbers(name: str, groups: Any, n: int) -> NDArray[np.integer]:
     if labels.shape != (n,):
         raise ValueError(f"{name} must have one label for each row, shape ({n},), got {labels.shape}")
     if not numbers.any():
-        raise ValueError(f"{name} must have at least two different labels, got {shown(labels[0])} for every row")
+        raise ValueError(
+            f"{name} must have at least two different labels, got {shown(labels.tolist()[0])} for every row"
+        )
     return np.asarray(numbers)
 
 

@@ -9,6 +9,8 @@ from figures.analyse.matrix.holes.check import judged
 from figures.analyse.matrix.holes.figure import holes_experiment
 from figures.analyse.matrix.holes.table import columns_frame, holes_frame
 from simulate.core import Estimate, stream
+from simulate.masked import sample
+from theory.models import AR1
 
 
 def factor_table(n, d, *names):
@@ -200,3 +202,25 @@ def test_a_table_too_small_to_check_has_fewer_axes():
     assert "were not checked on hidden entries: too little is seen" in said(found)
     titles = [panel.title for panel in holes_experiment("tiny", found.rows).panels]
     assert titles == ["one entry left out, by the ridge", "one entry left out, by rows"]
+
+
+def test_the_table_shows_what_was_expected_of_hidden_entries_beside_what_was_found():
+    """Holes at the ends of rows stand in rows that show less than those in which entries are hidden."""
+    X = sample(AR1(6, 0.8), 120, stream(0, "rows that end early"))
+    X[:60, 3:] = np.nan
+    found = analyse_holes(X, repeats=2)
+    text = holes_report(found, "title").replace("\n  ", " ")
+    k = 4
+    (line,) = [line.split() for line in text.splitlines() if line.startswith(f"{found.names[k]} ")]
+    assert line[-2].startswith(f"{found.check.measured_by_column[k]:.2f}")
+    assert line[-3].startswith(f"{found.check.expected_by_column[k]:.2f}")
+    assert "z is the difference over its standard error" in text
+    assert "depend on each other" in text.split("Not done", 1)[1]
+
+
+def test_copied_rows_are_counted():
+    X = sample(AR1(4, 0.8), 40, stream(0, "copied rows"))
+    X[stream(1, "copied rows").random(X.shape) < 0.1] = np.nan
+    assert any(
+        "40 rows are copies of earlier ones" in note for note in analyse_holes(np.vstack([X, X]), repeats=1).notes
+    )

@@ -100,7 +100,12 @@ def test_the_same_table_in_other_forms_gives_the_same_numbers(write, run, tmp_pa
     X = np.round(values(), 4)
 
     def lines(said):
-        cells = said.split("hidden found z", 1)[1].split("The column missing")[0].replace("column ", "column").split()
+        cells = (
+            said.split("hidden expected there found z", 1)[1]
+            .split("The column missing")[0]
+            .replace("column ", "column")
+            .split()
+        )
         return [NAMES[int(cell[6:]) - 1] if cell.startswith("column") else cell for cell in cells if set(cell) != {"-"}]
 
     expected = lines(run(write("a.csv", text(X)))[1])

@@ -18,8 +18,8 @@ D = 6
 
 
 NAMED_TWICE = "--groups who,x1 names 2 columns; one says which rows belong together"
-ALL_UNLIKE = "--groups x1: labels must have a label that occurs twice, got 24 different ones"
-ALL_ALIKE = "--groups one: labels must have at least two different labels"
+ALL_UNLIKE = "--groups x1: the column must have a label that occurs twice, got 24 different ones"
+ALL_ALIKE = "--groups one: the column must have at least two different labels, got 'same' for"
 
 
 def in_time(number, n=120):
@@ -150,3 +150,19 @@ def test_options_on_the_order_are_for_matrices(write, tmp_path, capsys):
     path = write("x.fasta", ">a\nACDE\n>b\nACDF\n")
     assert main([str(path), "--groups", "1", "--output", str(tmp_path)]) == 2
     assert "--groups is for matrices" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "is_said"),
+    [
+        (["--drop-rows"], True),
+        (["--drop-rows", "--order", "none"], False),
+        (["--drop-rows", "--skip-columns", "3"], False),
+    ],
+)
+def test_rows_left_out_of_a_series_are_said_to_tear_it(write, options, is_said):
+    X = in_time(1, 40)
+    rows = lines(X).splitlines()
+    rows[20] = ",".join(["1", "2", "NA", "4", "5", "6"])
+    typed, _ = parsed([str(write("torn.csv", "\n".join(rows) + "\n")), *options])
+    assert any("rows were left out in between" in note for note in STEPS.notes(STEPS.read(typed))) == is_said

@@ -7,6 +7,7 @@ from scipy.stats import beta, t
 
 from figures.analyse.command import main
 from figures.analyse.matrix.admissible import admitted, scale_choice
+from figures.analyse.matrix.copied_rows import copied_rows
 from figures.analyse.matrix.data_quality import (
     correlations,
     equal_columns,
@@ -204,3 +205,17 @@ def test_a_cell_lies_apart_from_the_value_on_that_gaussian_columns_reach_once_in
     assert (column, row) == (1, 5)
     deviations = moved(1.001 * limit)[:, 1] - moved(1.001 * limit)[:, 1].mean()
     assert share == pytest.approx(deviations[5] ** 2 / np.sum(deviations**2), rel=1e-12)
+
+
+def test_rows_that_repeat_others_are_counted():
+    """Pasted twice, with holes and without; neither whole numbers nor coarse ones of two columns are called copies."""
+    X = np.random.default_rng(3).standard_normal((60, 4))
+    assert any("60 rows are copies" in note for note in quality_notes(admitted(np.vstack([X, X]))))
+    holed = np.where(np.random.default_rng(4).random(X.shape) < 0.2, np.nan, X)
+    np.testing.assert_array_equal(
+        copied_rows(np.vstack([holed, holed[:1]])), [60] if np.isfinite(holed[0]).sum() > 1 else []
+    )
+    assert not len(copied_rows(X))
+    assert not len(copied_rows(np.round(np.vstack([X, X]))))
+    assert not len(copied_rows(np.round(2 * X[:, :2]) / 2))
+    assert not len(copied_rows(np.array([[0.5, np.nan], [0.5, np.nan], [1.5, 2.0]])))

@@ -159,7 +159,7 @@ def test_wrong_tables_and_lines(tmp_path):
     refused("t.txt", "the and\nof\n", "has no word in 1 document or more, and at least two words are needed; add")
     refused("t.ldac", "1 0:1\n", "their spelling, one word a line, must be in t.tokens or vocab.txt beside")
     (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match=r"none: holds no .txt file"):
+    with pytest.raises(DataError, match=r"none: holds no .txt file; .* for a table name the file itself"):
         read_corpus(tmp_path / "none")
     with pytest.raises(DataError, match="no such file"):
         read_corpus(tmp_path / "absent.txt")

@@ -168,3 +168,21 @@ def test_standard_errors_are_clustered_by_rows():
     column, of_column = by_column(rows, np.ones(rows.shape, dtype=bool))
     np.testing.assert_allclose(column, mean)
     np.testing.assert_allclose(of_column, stderr)
+
+
+@pytest.mark.parametrize("method", ["pairwise", "own_rows", "em"])
+def test_holes_of_a_single_column_are_known_as_well_as_that_column(method):
+    """No other column helps to know the mean error of holes that are all in one, of which only ten entries are seen."""
+    X = sample(AR1(6, 0.6), 120, stream(0, "one column with holes"))
+    X[10:, 2] = np.nan
+    found = impute(X, method=method, lam=1.0)
+    assert found.relative_error == pytest.approx(found.error_by_column[2] / found.variances[2])
+    assert found.relative_stderr == pytest.approx(found.stderr[2] / found.variances[2])
+    assert (
+        found.relative_stderr > 0.2 * found.relative_error
+    )  # ten squares of Gaussian numbers: .45, less what is common
+    if method != "em":
+        left_out = imputation_error(X, lams=[1.0], method=method)
+        assert left_out.hole_error[0] == pytest.approx(left_out.error[0, 2] / left_out.variances[2])
+        assert left_out.hole_stderr[0] == pytest.approx(left_out.stderr[0, 2] / left_out.variances[2])
+        assert left_out.mean_stderr[0] < left_out.hole_stderr[0] / 2

@@ -28,7 +28,7 @@ from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
 from figures.analyse.matrix.table import columns_frame, errors_frame, lags_frame
-from figures.analyse.reading.matrix import read_matrix
+from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import printable, say
 
@@ -68,7 +68,19 @@ def _read(options: argparse.Namespace) -> Table | HoledData:
         raise DataError(
             options.file, f"{found}, with nothing to predict; leave out what is constant by --drop-constant"
         )
-    return Table(matrix.notes, without_constant(rows), groups)
+    return Table((*matrix.notes, *_apart(matrix, options)), without_constant(rows), groups)
+
+
+def _apart(matrix: Matrix, options: argparse.Namespace) -> list[str]:
+    """Say that rows which follow each other in the table may not do so in the file, where the order is looked at."""
+    if not options.drop_rows or options.groups is not None or options.order == "none":
+        return []
+    if not (np.diff(matrix.lines) > 1).any():
+        return []
+    return [
+        "rows were left out in between: what is said of successive rows, lags and gaps counts the rows that are left, "
+        "some of which are further apart in the file"
+    ]
 
 
 def _require_sense(options: argparse.Namespace) -> None:

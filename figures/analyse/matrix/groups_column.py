@@ -43,7 +43,7 @@ def groups_of(options: argparse.Namespace, matrix: Matrix) -> NDArray[np.int64] 
         _labels_of_text(options.file, how, matrix) if form.is_text else _labels_of_numbers(options.file, how, matrix)
     )
     try:
-        return numbers_of_groups("labels", found, matrix.data.n)
+        return numbers_of_groups("the column", found, matrix.data.n)
     except ValueError as error:
         raise DataError(options.file, f"--groups {options.groups}: {error}") from None
 
@@ -56,7 +56,7 @@ def _labels_of_numbers(path: Path, how: Reading, matrix: Matrix) -> NDArray[np.f
         labels = labels[np.asarray(matrix.lines) - matrix.first_row]
     if np.isnan(labels).any():
         row = int(np.flatnonzero(np.isnan(labels))[0])
-        raise DataError(path, f"row {row + 1} has no label in the column of --groups; name its group, or leave it out")
+        raise DataError(path, f"row {row + 1} has no label in the column of --groups; write one, or delete the row")
     return np.asarray(labels)
 
 
@@ -72,7 +72,7 @@ def _labels_of_text(path: Path, how: Reading, matrix: Matrix) -> list[str]:
     for number, label in labels:
         if kind_of(label) == "missing":
             place = place_of_column(column, layout.names[column])
-            raise DataError(path, f"row {number}, {place}: no label of a group; name it, or leave the row out")
+            raise DataError(path, f"row {number}, {place}: no label of a group; write one, or delete the row")
     if len(labels) != matrix.data.n:
         raise DataError(
             path, f"has {counted(len(labels), 'label')} in the column of --groups for {counted(matrix.data.n, 'row')}"

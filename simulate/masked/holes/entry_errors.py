@@ -22,8 +22,9 @@ class ImputationErrors(Result):
     """Expected squared errors at the holes of each column along ridges, in squared units of the data.
 
     `error` and `stderr` (ridges, d) are per column. `mean_error` and `mean_stderr` (ridges,) are means over the entries
-    in units of their columns' variances, so that 1 is what filling with the mean gives. Standard errors are those of a
-    ratio of sums over rows, since the entries of a row err together.
+    in units of their columns' variances, so that 1 is what filling with the mean gives. `hole_error` and `hole_stderr`
+    (ridges,) are means over the columns instead, each weighted by its number of holes: the error to expect at the holes
+    that are there. Standard errors are those of sums over rows, since the entries of a row err together.
     """
 
     lams: Array  # (ridges,), in units of the columns' variance
@@ -31,6 +32,8 @@ class ImputationErrors(Result):
     stderr: Array
     mean_error: Array
     mean_stderr: Array
+    hole_error: Array
+    hole_stderr: Array
     variances: Array  # (d,), of the entries seen
     method: str
     least_ridge: float  # 0 for own rows, which need none
@@ -39,7 +42,7 @@ class ImputationErrors(Result):
 
     def best(self) -> int:
         """Return the place in `lams` of the ridge of least error, columns weighted by their numbers of holes."""
-        return int(np.argmin((self.error / self.variances) @ self.weights))
+        return int(np.argmin(self.hole_error))
 
     def to_frame(self) -> DataFrame:
         """Make a table with a row for each ridge."""
@@ -87,22 +90,25 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
         standard = [(residuals, shifts) for residuals, _, shifts in map(pairwise.entry_errors, strengths)]
     else:
         standard = list(zip(*OwnRows(holed.values, holed.seen).entry_errors(strengths), strict=True))
-    columns, means = [], []
+    columns, means, in_holes, weights = [], [], [], hole_weights(holed.seen)
     for residuals, shifts in standard:
         data_units = in_data_units(residuals, shifts, holed)
         columns.append(by_column(data_units, holed.seen))
         means.append(over_entries(data_units / np.sqrt(holed.variances), holed.seen))
+        in_holes.append(over_holes(data_units / np.sqrt(holed.variances), holed.seen, weights))
     return ImputationErrors(
         lams=strengths,
         error=np.array([error for error, _ in columns]),
         stderr=np.array([stderr for _, stderr in columns]),
         mean_error=np.array([error for error, _ in means]),
         mean_stderr=np.array([stderr for _, stderr in means]),
+        hole_error=np.array([error for error, _ in in_holes]),
+        hole_stderr=np.array([stderr for _, stderr in in_holes]),
         variances=holed.variances,
         method=method,
         least_ridge=least,
         pairs_never_seen=pairwise.pairs_never_seen if pairwise else 0,
-        weights=hole_weights(holed.seen),
+        weights=weights,
     )
 
 
@@ -156,3 +162,16 @@ def over_entries(residuals: Array, measured: NDArray[np.bool_]) -> tuple[float, 
     mean = totals.sum() / counts.sum()
     n = len(counts)
     return float(mean), float(np.sqrt(n / (n - 1) * np.sum((totals - mean * counts) ** 2)) / counts.sum())
+
+
+def over_holes(residuals: Array, measured: NDArray[np.bool_], weights: Array) -> tuple[float, float]:
+    """Return the mean square of columns by their `weights` (d,), and its standard error.
+
+    The entries measured in a column stand for its holes. A column of large weight and few entries makes the standard
+    error that of these few; columns of one row err together.
+    """
+    counts = np.maximum(measured.sum(axis=0), 1)
+    squares = np.where(measured, residuals**2, 0.0)
+    mean = squares.sum(axis=0) / counts
+    of_mean = np.where(measured, squares - mean, 0.0) / np.sqrt(counts * np.maximum(counts - 1, 1))
+    return float(weights @ mean), float(np.sqrt(np.sum((of_mean @ weights) ** 2)))

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units, over_entries, positive_ridge
+from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units, positive_ridge
 from simulate.masked.holes.expectation import Gaussian, Maximized, maximize
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
 from simulate.masked.holes.own_rows import OwnRows
@@ -256,16 +256,17 @@ def _calibrated(holed: HoledTable, data: Array, found: _Filled, method: str) -> 
     in_holes = predicted.sum(axis=0) / np.maximum(n_holes, 1)
     error = np.where(n_holes > 0, in_holes, factors * typical * holed.scales**2)
     weights = hole_weights(holed.seen)
-    units = np.sqrt(holed.variances)
-    mean, mean_stderr = over_entries(np.where(found.measured, found.residuals, 0.0) / units, found.measured)
-    relative = float(weights @ (error / holed.variances))
+    # Each row, and what stands for the other columns, moves the errors of all columns at once.
+    shares = weights * error / holed.variances / (total * factors)
+    by_row = np.where(found.measured, squares - factors * expected, 0.0) @ shares
+    common_part = 2 * COMMON_ENTRIES * np.sum((shares * factors * typical) ** 2)
     return Imputed(
         table=np.where(holed.seen, np.where(holed.seen, data, 0.0), holed.in_units(found.values)),
         predicted_error=predicted,
         error_by_column=error,
         stderr=stderr * error,
-        relative_error=relative,
-        relative_stderr=mean_stderr / mean * relative,
+        relative_error=float(weights @ (error / holed.variances)),
+        relative_stderr=float(np.sqrt(np.sum(by_row**2) + common_part)),
         lam=found.lam,
         method=method,
         variances=holed.variances,

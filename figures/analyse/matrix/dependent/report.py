@@ -86,7 +86,8 @@ def _doubts(found: DependentRows) -> list[str]:
     if not found.order.reached:
         lines.append(
             f"Rows that are {found.order.gap} apart still correlate by more than {NEAR_CORRELATION:g}, and a wider gap "
-            "would leave too few rows: blocks report too small an error, too."
+            "would leave too few rows: blocks report too small an error, too. If a trend or a season that many columns "
+            "share is what correlates them, the corrected error is too large instead."
         )
     if found.shifted:
         lines.append(

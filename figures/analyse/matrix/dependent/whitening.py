@@ -23,7 +23,7 @@ def whitened_rows(X: CenteredRows, found: RowOrder, seed: int) -> tuple[Centered
     not found dependent are returned as they are. ValueError for groups in a table that is not in memory.
     """
     if found.laws is None:
-        return X, found
+        return X.changed(X.rows, "nothing was whitened, since rows were not found to depend on each other"), found
     if isinstance(found.laws, GroupLaws) and found.groups is not None:
         if X.rows.in_memory is None:
             raise ValueError("whiten_rows needs a table in memory where there are groups; take fewer rows or columns")

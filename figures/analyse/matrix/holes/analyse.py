@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from figures.analyse.matrix.copied_rows import copied_rows, copies_text
 from figures.analyse.matrix.holes.admitted import FEWEST_SEEN, HoledTable, holed_table
 from figures.analyse.matrix.holes.check import self_check
 from figures.analyse.matrix.holes.dependence import dependence
@@ -69,7 +70,7 @@ def analyse_holes(
         check=self_check(table, method or "em", imputed, draws, seed, run),
         learning=_learning(table, min(before, key=lambda one: one.error.mean), draws, seed, run),
         rows=[],
-        notes=(*table.notes, *_notes(before, imputed, table.seen, lams)),
+        notes=(*table.notes, *copies_text(copied_rows(table.X)), *_notes(before, imputed, table.seen, lams)),
         residual=imputed.residual,
         iterations=imputed.iterations,
         converged=imputed.converged,

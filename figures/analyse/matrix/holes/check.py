@@ -28,7 +28,12 @@ def self_check(
         return None
     tasks = [Task(f"hidden/{r}", one_draw, (table, part, method)) for r, part in enumerate(parts)]
     found = np.array(list(run(tasks).values()))
-    return judged(np.array(parts), found, imputed.relative_stderr / imputed.relative_error)
+    squares = imputed.entry_residuals**2 / imputed.variances
+    measured = np.isfinite(squares)
+    sums = np.where(measured, squares, 0.0).sum(axis=1)
+    # Hidden entries are spread over all that are seen, not as the holes are.
+    relative = ratio_stderr(sums, measured.sum(axis=1)) * measured.sum() / sums.sum()
+    return judged(np.array(parts), found, relative)
 
 
 def one_draw(table: HoledTable, hidden: Booleans, method: Method) -> Array:

@@ -48,12 +48,12 @@ def _least(table: HoledTable) -> float:
 
 
 def _along(table: HoledTable, method: LeftOut, lams: Array | None) -> HoleErrors:
-    """Average over the holes along the ridges: a column counts by its holes, with the relative error of all entries."""
+    """Average over the holes along the ridges: a column counts by its holes."""
     found: ImputationErrors = imputation_error(table.X, lams=lams, method=method)
     errors = found.error / found.variances
-    means, relative = errors @ found.weights, found.mean_stderr / found.mean_error
     best = found.best()
-    path = tuple(Estimate(float(mean), float(mean * one), table.n) for mean, one in zip(means, relative, strict=True))
+    means = zip(found.hole_error, found.hole_stderr, strict=True)
+    path = tuple(Estimate(float(mean), float(stderr), table.n) for mean, stderr in means)
     return HoleErrors(
         method=method,
         lams=found.lams,

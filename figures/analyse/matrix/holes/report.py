@@ -9,7 +9,7 @@ from figures.analyse.wording import WIDTH, listed, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
 
-HEADER = ["column", "missing", "expected error", "in units", "hidden", "found", "z"]
+HEADER = ["column", "missing", "expected error", "in units", "hidden", "expected there", "found", "z"]
 MOST_LINES = 40  # of the table of columns; the file has all
 N_LISTED = 3
 NOT_AT_RANDOM = (
@@ -17,7 +17,8 @@ NOT_AT_RANDOM = (
 )
 NOT_DONE = (
     "Not done, because it is known for complete tables only: Gaussian theory of the learning curve, the spectrum of "
-    "the predictor, whether rows differ in scale, and the search for redundant columns and outlying rows."
+    "the predictor, whether rows differ in scale or depend on each other, and the search for redundant columns and "
+    "outlying rows."
 )
 FEWEST_COMPLETE = 3  # rows of a matrix
 
@@ -63,6 +64,8 @@ def expected_text(analysis: HolesAnalysis) -> list[str]:
             f"The holes are filled by expectation maximization (EM) at the ridge {imputed.lam:.2g}, which is expected "
             f"to be off by {analysis.error}."
         )
+        if best.method == "own_rows" and analysis.error.mean > best.error.mean and _is_uneven(analysis):
+            lines[-1] += " It counts how little the rows of the holes show, which the number of zero-fill does not."
     else:
         lines.append(f"The holes are filled by that method, which is expected to be off by {analysis.error} there.")
     return lines
@@ -119,14 +122,17 @@ def check_text(check: SelfCheck | None) -> str:
 
 def _uneven(analysis: HolesAnalysis) -> list[str]:
     """Say that entries left out are no picture of holes where rows with holes show less than others."""
-    found = analysis.pattern
-    if not (found.drops_out or found.together):
+    if not _is_uneven(analysis):
         return []
     return [
         "Rows that miss several columns at once show less beside a hole than other rows beside an entry that is seen, "
         "so that leaving out single entries, and hiding some, makes errors look too small for the holes of such rows. "
         "Of the errors printed here, those of pairwise covariances and EM after filling count what each row shows."
     ]
+
+
+def _is_uneven(analysis: HolesAnalysis) -> bool:
+    return bool(analysis.pattern.drops_out or analysis.pattern.together)
 
 
 def dependence_text(found: Dependence, table: HoledTable) -> str:
@@ -141,10 +147,11 @@ def dependence_text(found: Dependence, table: HoledTable) -> str:
         f"{'large' if correlation > 0 else 'small'} (correlation {correlation:+.2f})"
         for values, holes, correlation in found.pairs
     ]
+    more = "; and others" if len(which) > N_LISTED else ""
     return (
         f"It does not hold here, since holes depend on values that are seen (p = {found.p_value:.2g}): "
-        f"{'; '.join(which[:N_LISTED])}{'; ...' if len(which) > N_LISTED else ''}. The errors at the holes will differ "
-        "from those printed, which are those of holes spread evenly."
+        f"{'; '.join(which[:N_LISTED])}{more}. The errors at the holes will differ from those printed, which are those "
+        "of holes spread evenly."
     )
 
 
@@ -164,7 +171,12 @@ def _not_done(complete_rows: int) -> str:
 def _caption(analysis: HolesAnalysis) -> str:
     check = analysis.check
     hidden = (
-        "" if check is None else f" and found is what was found of entries that were hidden, {check.draws} x a tenth"
+        ""
+        if check is None
+        else f" Hidden counts entries that are seen and were hidden, {check.draws} x a tenth; expected there is what "
+        "the rest of the table said of their errors, found is what they were, and z is the difference over its "
+        "standard error. Less is seen while they are hidden, and they stand in other rows than the holes, so that "
+        "what is expected there is not what is expected of holes."
     )
     cut = (
         ""
@@ -174,7 +186,7 @@ def _caption(analysis: HolesAnalysis) -> str:
     return (
         "The column missing is the share of a column's cells that are holes. The expected error of a hole is a mean "
         "square over the variance of the column, with its standard error in parentheses, and in units the root mean "
-        f"square in the units of the file; hidden counts the entries that were hidden{hidden}.{cut}"
+        f"square in the units of the file.{hidden}{cut}"
     )
 
 
@@ -182,10 +194,11 @@ def _line(analysis: HolesAnalysis, k: int) -> list[str]:
     check, n = analysis.check, analysis.n
     expected = _with_error(analysis.by_column[k], analysis.stderr[k], n)
     units = _with_error(analysis.root_errors[k], analysis.root_stderr[k], n)
-    found = ["", "", ""]
+    found = ["", "", "", ""]
     if check is not None:
+        there = _with_error(check.expected_by_column[k], check.expected_stderr[k], n)
         number = _with_error(check.measured_by_column[k], check.measured_stderr[k], n)
-        found = [str(check.hidden[k]), number, _signed(check.z_by_column[k])]
+        found = [str(check.hidden[k]), there, number, _signed(check.z_by_column[k])]
     return [analysis.names[k], percent(analysis.pattern.missing[k] / n), expected, units, *found]
 
 

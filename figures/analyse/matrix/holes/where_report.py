@@ -79,7 +79,8 @@ def _runs(found: HolePattern, names: Sequence[str], line: Callable[[int], int]) 
     ]
     return [
         f"Runs of holes, longer than chance has them, are in {counted(len(texts), 'column')}: "
-        f"{listed(texts, N_LISTED)}. Whole stretches are missing there, as where something stopped being measured."
+        f"{listed(texts, N_LISTED)}. Whole stretches are missing there, as where something stopped being measured. If "
+        "successive rows resemble each other, the errors of such cells are larger than what is expected here."
     ]
 
 

@@ -210,6 +210,8 @@ def _not_a_number(layout: Layout, number: int, column: int, cells: Cells, how: R
             f"if it is a second header, of units perhaps, or if the first is a title, delete one of them{MATRICES_ONLY}"
         )
     remedy = f"correct it, or leave the column out with --skip-columns {column + 1}"
+    if number == layout.first_row:
+        remedy += f", or if it names groups of rows say --groups {column + 1}"
     could_mark = len(cell) <= LONGEST_MARKER and "," not in cell and not any(map(str.isspace, cell))
     if number != layout.first_row and could_mark:
         remedy += f", or if it marks missing cells say --missing {cell}"

@@ -26,7 +26,10 @@ def text_files(path: Path) -> list[Path]:
         if file.name.lower().endswith((".txt", ".txt.gz")) and not file.name.startswith(".") and file.is_file()
     )
     if not files:
-        raise DataError(path, "holds no .txt file; each document is one")
+        raise DataError(
+            path,
+            "holds no .txt file; a folder is read as documents, each a .txt file; for a table name the file itself",
+        )
     return files
 
 
