@@ -135,7 +135,7 @@ def _symmetric_modes(law: Stationary, centered: bool) -> RowModes:
     Its eigenvectors are symmetric or antisymmetric under reversal; the vector of ones is orthogonal to the latter.
     """
     n = law.size
-    fits_in_memory(f"the eigenvalues of {law!r}", 2.5 * n**2)
+    fits_in_memory(f"the eigendecomposition of {law!r}", 2.5 * n**2)
     matrix = toeplitz(law.autocovariances(n))
     half = n // 2
     near, far = matrix[:half, :half], matrix[:half, n - half :][:, ::-1]
