@@ -71,12 +71,15 @@ def row_autocorrelation(
     With `groups`, one label for each row, rows of equal label are compared instead, and their order plays no role.
 
     The test ranks a statistic among that of `permutations` random orders of the rows: the sum over the lags 1 to 5 of
-    the squared mean cosine between centered rows, or the mean cosine within groups. It is exact for any n and d, also
-    for rows of unlike scale: independent rows are called dependent at the level .05 in 5 % of the cases. It does not
-    say why rows are dependent; rows that were sorted by one of their columns are.
+    the squared mean cosine between centered rows, or the distance of the mean cosine within groups from its mean over
+    all orders, since rows of a group can be less alike than others too, as where each group has had its own mean
+    subtracted. It is exact for any n and d, also for rows of unlike scale: independent rows are called dependent at the
+    level .05 in 5 % of the cases. It does not say why rows are dependent; rows that were sorted by one of their columns
+    are.
 
     ValueError for an X that is no finite matrix of at least 20 rows, with a constant column, for lags that are not
-    below n, for groups that have another length, a single label, or no label twice, and for less than 19 permutations.
+    below n, for groups that have another length, a label that is NaN, a single label, or no label twice, and for less
+    than 19 permutations.
 
     >>> from simulate.core import stream
     >>> from simulate.masked import sample
@@ -120,21 +123,24 @@ def most_lags(n: int) -> int:
 def permutation_test(
     rows: Array, rng: Generator, permutations: int = PERMUTATIONS, groups: NDArray[np.integer] | None = None
 ) -> float:
-    """Rank the resemblance of neighbors, or of rows of one group, among that of random orders of the centered rows."""
+    """Rank how neighbors, or rows of one group, resemble each other among random orders of the centered rows."""
     n = len(rows)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     unit = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+    rounding = 0.0
     if groups is not None:
         order = np.argsort(groups, kind="stable")
         starts = _starts(groups[order])
-        observed = _group_cosine(unit[order], starts)
-        by_chance = [_group_cosine(unit[rng.permutation(n)], starts) for _ in range(permutations)]
+        usual = _usual_group_cosine(unit, np.bincount(groups))
+        observed = abs(_group_cosine(unit[order], starts) - usual)
+        by_chance = [abs(_group_cosine(unit[rng.permutation(n)], starts) - usual) for _ in range(permutations)]
+        rounding = 1e-12 * n
     else:
         cosines = unit @ unit.T if n <= MAX_GRAM_ROWS else None
         observed = _neighbor_statistic(unit, cosines, np.arange(n))
         by_chance = [_neighbor_statistic(unit, cosines, rng.permutation(n)) for _ in range(permutations)]
     # Equal statistics that rounding tells apart must count as equal.
-    return (1 + int(np.sum(np.array(by_chance) >= observed * (1 - 1e-12)))) / (1 + permutations)
+    return (1 + int(np.sum(np.array(by_chance) >= observed * (1 - 1e-12) - rounding))) / (1 + permutations)
 
 
 def _neighbor_statistic(unit: Array, cosines: Array | None, order: NDArray[np.integer]) -> float:
@@ -156,6 +162,13 @@ def _group_cosine(unit: Array, starts: NDArray[np.integer]) -> float:
     return float(np.vdot(sums, sums))
 
 
+def _usual_group_cosine(unit: Array, sizes: NDArray[np.integer]) -> float:
+    """Return the mean of `_group_cosine` over all orders of the rows, from the mean cosine of all pairs of rows."""
+    total, power, n = unit.sum(axis=0), float(np.vdot(unit, unit)), len(unit)
+    pairs = float(np.sum(sizes * (sizes - 1)))
+    return power + (float(np.vdot(total, total)) - power) / (n * (n - 1)) * pairs
+
+
 def _starts(sorted_groups: NDArray[np.integer]) -> NDArray[np.integer]:
     """Return the first row of each group, of rows that are sorted by their groups."""
     return np.flatnonzero(np.diff(sorted_groups, prepend=-1))
@@ -166,10 +179,14 @@ def group_numbers(name: str, groups: Any, n: int) -> NDArray[np.integer]:
     try:
         labels = np.asarray(groups)
         _, numbers = np.unique(labels, return_inverse=True)
+        missing = np.atleast_1d(labels != labels)  # NaN and NaT differ from themselves
     except Exception:  # labels of different kinds cannot be sorted, and a stranger's object may raise anything
         raise ValueError(f"{name} must be a list of labels of one kind, got {shown(groups)}") from None
     if labels.shape != (n,):
         raise ValueError(f"{name} must have one label for each row, shape ({n},), got {labels.shape}")
+    if missing.any():
+        row = int(missing.argmax())
+        raise ValueError(f"{name} must have a label for each row, got {labels[row]} at row {row}")
     if not numbers.any():
         raise ValueError(
             f"{name} must have at least two different labels, got {shown(labels.tolist()[0])} for every row"

@@ -18,6 +18,7 @@ from scipy.linalg import toeplitz
 
 from simulate.masked.row_dependence import Stationary, at_rows
 from theory.core.arrays import Array
+from theory.core.checks import fits_in_memory
 from theory.models import IndependentRows, RowDependence, SubjectRows
 
 STEP = 0.2  # of log D between two nodes; splines of degree 7 are then exact to 1e-9
@@ -133,8 +134,9 @@ def _symmetric_modes(law: Stationary, centered: bool) -> RowModes:
 
     Its eigenvectors are symmetric or antisymmetric under reversal; the vector of ones is orthogonal to the latter.
     """
-    matrix = toeplitz(law.autocovariances(law.size))
-    n = len(matrix)
+    n = law.size
+    fits_in_memory(f"the eigendecomposition of {law!r}", 2.5 * n**2)
+    matrix = toeplitz(law.autocovariances(n))
     half = n // 2
     near, far = matrix[:half, :half], matrix[:half, n - half :][:, ::-1]
     even = near + far

@@ -96,7 +96,8 @@ class MaskedFit(Result):
         fitted rows. The eigenvalues of T are computed once, at n^3 flops where neither a closed form is known nor the
         memory is short.
 
-        ValueError for a dependence of another number of rows, and where lam is so small that the rows are interpolated.
+        ValueError for a dependence that has no law of n rows (see `RowDependence.resized`), and where lam is so small
+        that the rows are interpolated.
 
         >>> from simulate.core import stream
         >>> from simulate.masked import sample

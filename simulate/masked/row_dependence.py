@@ -100,7 +100,7 @@ def whitened(X: Any, row_dependence: RowDependence) -> Array:
     interpolate. X has to have the mean zero: a mean that is not zero becomes a trend. The factor costs n^3/3 flops,
     for `AR1Rows` nothing.
 
-    ValueError as in `fit` for X, for a dependence of another number of rows, and for a T that is singular: a row that
+    ValueError as in `fit` for X, for a dependence that has no law of n rows, and for a T that is singular: a row that
     the others determine has nothing left that could be fitted.
 
     >>> from simulate.core import stream

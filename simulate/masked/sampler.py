@@ -57,7 +57,7 @@ def sample(
     is the law of the rows' scales tau of mean 1: whole rows are multiplied by sqrt(tau). The scales are drawn after the
     rows. `row_dependence` is the covariance T between the rows, which are T^(1/2) times independent ones before they
     are scaled; for other inputs than "gaussian" this root is the symmetric one too. ValueError for an unknown law, n
-    < 1, an rng that is no Generator, a dependence of another number of rows, or d = infinity (take
+    < 1, an rng that is no Generator, a dependence that has no law of n rows, or d = infinity (take
     `covariance.resized(d)`); MemoryError for more rows than the memory holds.
 
     >>> from simulate.core import stream

@@ -303,11 +303,25 @@ def test_rows_of_groups_are_compared_and_held_out_with_their_group():
     white = analyse_matrix(X[order], order="test", groups=names, whiten_rows=True, **OPTIONS)
     assert white.dependent_rows is None
     assert white.row_order.before.laws is not None
-    shuffled = [stream(r, "order").permutation(names) for r in range(12)]  # half of them correlate above zero by chance
-    assert all(row_order(admitted(X[order]), "test", labels, None, 0).laws is None for labels in shuffled)
+    shuffled = [stream(r, "shuffled").permutation(names) for r in range(12)]  # half correlate above zero by chance
+    assert sum(row_order(admitted(X[order]), "test", labels, None, 0).laws is not None for labels in shuffled) <= 1
     alone = analyse_matrix(X[order], order="test", groups=shuffled[0], repeats=2, lams=[LAM])
     assert alone.plan.sizes[-1] == 160 - 32 - 3  # a group that would be divided is left out
     assert "Rows of one group do not resemble each other" in plain(report(alone, "title"))
+
+
+def test_groups_about_their_own_means_depend_on_each_other_and_gcv_is_too_small():
+    groups = np.repeat(np.arange(50), 3)
+    X = sample(COVARIANCE, 150, stream(0, "own means"))
+    X -= np.repeat(X.reshape(50, 3, D).mean(axis=1), 3, axis=0)
+    found = analyse_matrix(X, order="test", groups=groups, **OPTIONS)
+    rows = found.dependent_rows
+    assert rows.order.laws.correlation == pytest.approx(-0.5, abs=1e-5)
+    assert rows.effective_rows == pytest.approx(100, rel=0.02)  # the contrasts that are left
+    assert 1.02 * rows.gcv < rows.corrected == pytest.approx(rows.blocked_error.mean, rel=0.1)
+    text = plain(report(found, "title"))
+    assert "Rows of one group depend on each other (correlation -0.500" in text
+    assert "and more than 15000 for the means" in text
 
 
 def test_whitened_rows_are_independent_and_predict_better(analysis):

@@ -252,3 +252,9 @@ X = sample(AR1(20, 0.5), 12, stream(0, "bad"))
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_too_many_rows_of_a_long_memory_are_refused_before_anything_is_allocated():
+    fitted = fit(np.random.default_rng(0).standard_normal((10**6, 2)), 0.1)
+    with pytest.raises(MemoryError, match=r"the eigendecomposition of LongMemoryRows\(n=1000000, memory=0.2\) needs"):
+        fitted.corrected_error(LongMemoryRows(10**6, 0.2))

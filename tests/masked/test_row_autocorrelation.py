@@ -77,8 +77,8 @@ def test_power_against_weak_dependence(dependence, groups, power):
         (AR1Rows(60, 0.05), None, (0.08, 0.21)),
         (AR1Rows(60, 0.1), None, (0.30, 0.78)),
         (INDEPENDENT, FOURS, (0.05, 0.05)),
-        (SubjectRows([4], 0.05, n=60), FOURS, (0.37, 0.71)),
-        (SubjectRows([4], 0.1, n=60), FOURS, (0.79, 0.99)),
+        (SubjectRows([4], 0.05, n=60), FOURS, (0.29, 0.60)),
+        (SubjectRows([4], 0.1, n=60), FOURS, (0.74, 0.98)),
     ],
     ids=["independent", "0.05", "0.1", "independent subjects", "subjects 0.05", "subjects 0.1"],
 )
@@ -122,17 +122,19 @@ def test_many_rows_are_compared_without_all_products(monkeypatch):
     assert 0.01 < expected < 0.99
 
 
-def test_within_groups_the_mean_cosine_is_ranked():
-    X = sample(AR1(5, 0.5), 24, stream(0, "groups"), row_dependence=SubjectRows([3], 0.2, n=24))
+@pytest.mark.parametrize("correlation", [0.2, -0.15])
+def test_within_groups_the_distance_of_the_mean_cosine_from_its_mean_is_ranked(correlation):
+    X = sample(AR1(5, 0.5), 24, stream(0, "groups"), row_dependence=SubjectRows([3], correlation, n=24))
     rows, groups = X - X.mean(axis=0), np.repeat(np.arange(8), 3)
     unit = rows / np.linalg.norm(rows, axis=1)[:, None]
 
     def cosine(labels):
         return sum(unit[a] @ unit[b] for a in range(24) for b in range(a) if labels[a] == labels[b])
 
+    mean = np.mean([unit[a] @ unit[b] for a in range(24) for b in range(a)]) * 24  # as many pairs are within groups
     rng = stream(0, "labels")
-    by_chance = [cosine(groups[np.argsort(rng.permutation(24))]) for _ in range(39)]
-    expected = (1 + sum(one >= cosine(groups) for one in by_chance)) / 40
+    by_chance = [abs(cosine(groups[np.argsort(rng.permutation(24))]) - mean) for _ in range(39)]
+    expected = (1 + sum(one >= abs(cosine(groups) - mean) for one in by_chance)) / 40
     assert permutation_test(rows, stream(0, "labels"), 39, groups) == expected
 
 
@@ -243,6 +245,18 @@ def test_nearly_unchanging_rows_have_a_process_too():
     assert found.dependence(50).eigenvalues.min() >= 0
 
 
+def test_rows_of_a_group_that_are_less_alike_than_others_are_dependent_too():
+    rng = stream(0, "within means")
+    X = sample(columns(20), 60, rng)
+    X -= np.repeat(X.reshape(20, 3, 20).mean(axis=1), 3, axis=0)  # each group about its own mean
+    groups = np.repeat(np.arange(20), 3)
+    found = row_autocorrelation(X, 1, rng, groups)
+    assert found.p_value == 0.005
+    assert found.values[0] == pytest.approx(-0.5, abs=1e-12)
+    assert found.dependence().correlation == pytest.approx(-0.5, abs=1e-12)
+    assert diagnose_rows(X, 0.1, rng, groups).kind == "dependent"
+
+
 def test_groups_give_a_law_of_subjects():
     law = SubjectRows([3, 5, 2], 0.5, n=60)
     X = sample(columns(40), 60, stream(0, "law"), row_dependence=law)
@@ -307,6 +321,14 @@ RNG = stream(0)
         (lambda: row_autocorrelation(np.where(np.arange(6) == 2, 7.0, X), 3, RNG), "X must have no constant column"),
         (lambda: row_autocorrelation(X, 3, RNG, groups=np.zeros(40)), "groups must have at least two different labels"),
         (lambda: row_autocorrelation(X, 3, RNG, groups=np.arange(40)), "groups must have a label that occurs twice"),
+        (
+            lambda: row_autocorrelation(X, 3, RNG, groups=[np.nan, 1.0] * 20),
+            "groups must have a label for each row, got nan at row 0",
+        ),
+        (
+            lambda: row_autocorrelation(X, 3, RNG, groups=np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]")),
+            "groups must have a label for each row, got NaT at row 1",
+        ),
         (lambda: row_autocorrelation(X, 3, RNG, groups=np.arange(39)), r"groups must have one label .* shape \(40,\)"),
         (
             lambda: row_autocorrelation(X, 3, RNG, groups=[None, "a"] * 20),

@@ -301,3 +301,22 @@ def test_no_numbers_of_rows_are_compared_for_infinitely_many():
         assert model.row_law is model.row_dependence.law
     assert MaskedRidge(Isotropic(7), 1.3, 0.1, row_dependence=AR1Rows(9, 0.5)).row_dependence.n == 9  # 1.3 * 7 = 9.1
     assert EqualScales().alike
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        AR1Rows(7, -0.9),
+        AR1Rows(1, 0.3),
+        LongMemoryRows(30, 0.4),
+        LongMemoryRows(30, -0.45),
+        Autocovariance([1.0, -0.5], n=20),
+        Autocovariance([1.0, 0.3, 0.1], n=2),
+    ],
+    ids=repr,
+)
+def test_the_variance_of_the_mean_is_a_sum_over_lags_that_needs_no_matrix(rows):
+    assert rows.mean_variance == pytest.approx(rows.matrix.sum() / rows.n**2, rel=1e-12)
+    many = rows.resized(10**6)  # whose matrix is 8 TB
+    assert many.mean_variance < rows.mean_variance
+    assert AR1Rows(10**6, 0.5).mean_variance == pytest.approx(3e-6, rel=1e-5)

@@ -33,6 +33,15 @@ class _Stationary(RowDependence):
     def _matrix(self) -> Array:
         return np.asarray(toeplitz(self.autocovariances(self.size)))
 
+    @property
+    def mean_variance(self) -> float:
+        """The variance of the mean over the rows of a column of variance 1: 1/n for independent rows."""
+        if not math.isfinite(self.n):
+            return 0.0
+        n = self.size
+        rho = self.autocovariances(n)
+        return max(float(2 * (1 - np.arange(n) / n) @ rho - rho[0]), 0.0) / n
+
     @checked
     def next_row(self, steps: Count = 1) -> Array:
         """Compute the covariances (n,) of the row `steps` after the last one with the rows, in units of Sigma."""

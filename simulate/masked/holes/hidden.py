@@ -32,6 +32,11 @@ class HiddenEntries:
     def __init__(self, values: Array, seen: NDArray[np.bool_], weights: Array) -> None:
         self.values, self.seen, self.weights = values, seen, weights
         self.folds = [_Fold(values, seen & ~hidden, hidden) for hidden in _tenths(seen)]
+        if not self.folds:
+            raise ValueError(
+                "X must have 3 entries or more in some column for method 'em', which hides one to see how far off its "
+                "prediction is: use method 'own_rows' or 'pairwise'"
+            )
         self._errors: dict[int, float] = {}
 
     def choose(self) -> int:
@@ -54,6 +59,8 @@ class HiddenEntries:
                 total += np.einsum("ij,ij->j", residuals, residuals)
                 count += fold.hidden.sum(axis=0)
             weights = self.weights * (count > 0)
+            if not weights.any():  # columns with holes have too few entries to hide one of them
+                weights = (count > 0).astype(np.float64)
             self._errors[place] = float(weights @ (total / np.maximum(count, 1)) / weights.sum())
         return self._errors[place]
 

@@ -21,6 +21,7 @@ ImputationMethod = Literal["em", "pairwise", "own_rows"]
 MAX_STEPS = 500  # of expectation maximization; with Anderson's extrapolation 10 to 60 are usual
 DISTANCE = 5e-3  # of the filled holes to the fixed point, root mean square, in standard deviations of the columns
 DISTANCE_OF_HIDDEN = 2e-2  # likewise where entries are hidden: their errors are known to a few per cent
+EQUAL_VARIANCES = 1e-9  # relative difference of variances under the model, below which it is rounding
 COMMON_ENTRIES = 10  # with so many entries the factor of all columns counts in that of each column
 
 
@@ -50,7 +51,12 @@ class Calibration:
     def line(cls, squares: Array, variances: Array) -> tuple[float, float]:
         """Return offset and slope from the measured squared errors (entries,) and their variances."""
         order = np.argsort(variances, kind="stable")
-        halves = np.array_split(order, 2)
+        variances, squares = variances[order], squares[order]
+        # Entries of one variance, up to rounding, count with their mean: else the order of the rows would decide which
+        # of them are among the safer half.
+        group = np.cumsum(np.diff(variances, prepend=variances[0]) > EQUAL_VARIANCES * variances)
+        squares = (np.bincount(group, squares) / np.bincount(group))[group]
+        halves = np.array_split(np.arange(len(order)), 2)
         (low, high), (safe, doubtful) = ([part[half].mean() for half in halves] for part in (variances, squares))
         mean, level = variances.mean(), squares.mean()
         slope = (doubtful - safe) / (high - low) if high - low > 1e-9 * mean else level / mean
@@ -120,15 +126,21 @@ def impute(X: Any, seen: Any = None, lam: Any = None, method: ImputationMethod =
     on average for the half of them that the model calls safer, and for the other half; the factor is the ratio of
     measured and expected errors of the column, to which all columns together contribute with 10 entries. Sums over
     holes of a column thus match measured errors; errors of "own_rows" do not depend on the pattern of the row. All this
-    holds where entries are missing completely at random: if whether an entry is missing has nothing to do with its
-    value, nor with any other. No test on the table can show that (`holes_depend_on_values` can show a part of the
-    contrary).
+    holds where entries are missing completely at random and apart: if whether an entry is missing has nothing to do
+    with its value, nor with any other, nor with what else is missing in its row. No test on the table can show the
+    first (`holes_depend_on_values` can show a part of the contrary); the last is plain to see. Entries that are
+    predicted as if they were holes have more of the row beside them than holes that come together, as where whole
+    blocks of columns are missing or rows end early. Errors there are then larger than expected: with 200 rows of an
+    AR(1) chain of 12 columns, correlation 0.7, of which the first four are missing together in 30 % of the rows, by the
+    factor 1.19(4) for "em", 1.33(5) for "pairwise" and 2.21(6) for "own_rows"; where they are missing apart, by
+    1.02(3), 1.04(3) and 1.03(3). Another order of the rows hides other entries, and may choose another ridge for "em".
 
     ValueError for an X that is no matrix of real numbers with 3 rows and 2 columns or more, a `seen` of another shape
     or not of truth values, a NaN or infinity where it is seen, a column with less than two entries or equal ones, a row
-    without entries, a ridge that is not positive, and for "pairwise" one at or below the least ridge. FitError where
-    the holes are not within 0.005 standard deviations of the fixed point after 500 steps; with `check=False` the result
-    is returned with `converged` False. `residual` is the estimated distance to the fixed point.
+    without entries, a ridge that is not positive, for "pairwise" one at or below the least ridge, and for "em" a table
+    without a column of three entries. FitError where the holes are not within 0.005 standard deviations of the fixed
+    point after 500 steps; with `check=False` the result is returned with `converged` False. `residual` is the estimated
+    distance to the fixed point.
 
     >>> from simulate.masked import sample, with_holes
     >>> from theory.models import AR1

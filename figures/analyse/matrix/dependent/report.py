@@ -11,6 +11,7 @@ from figures.analyse.wording import counted
 from simulate.core import Estimate
 from theory.core.arrays import Array
 
+MOST_TIMES = 100  # as many rows as there are: beyond it the mean is known but for rounding, as that of centered groups
 SORTED = (
     "If the rows are sorted by a column, or stand by kinds, that alone can do it: shuffle them, sort them by what was "
     "measured when, or say --order none"
@@ -42,9 +43,11 @@ def row_order_text(found: RowOrder) -> str:
 def dependent_text(found: DependentRows, plan: Plan, n: int, lam: float) -> list[str]:
     """Say what rows are worth, what is reported of them, what is right, and where neither is."""
     by_groups = found.order.groups is not None
+    of_mean = found.effective_rows_of_mean
+    means = f"about {of_mean:.0f}" if of_mean <= MOST_TIMES * n else f"more than {MOST_TIMES * n}"
     lines = [
-        f"{n} rows are worth about {found.effective_rows:.0f} independent ones for the regressions, and about "
-        f"{found.effective_rows_of_mean:.0f} for the means."
+        f"{n} rows are worth about {found.effective_rows:.0f} independent ones for the regressions, and {means} for "
+        "the means."
     ]
     if not by_groups:
         lines[0] += f" The test does not know why. {SORTED}."

@@ -171,6 +171,8 @@ def _in_groups(X: CenteredRows, numbers: NDArray[np.int64], seed: int) -> RowOrd
     test = row_autocorrelation(
         varying(X.rows.take(chosen)), 1, stream(seed, "order of the rows"), groups=numbers[chosen]
     )
-    dependent = test.p_value <= LEVEL and test.values[0] > 0
-    laws = GroupLaws(np.bincount(numbers), min(float(test.values[0]), 1 - 1e-6)) if dependent else None
+    sizes = np.bincount(numbers)
+    least = -1 / (int(sizes.max()) - 1)  # of any law: that of groups which have had their own means subtracted
+    correlation = float(np.clip(test.values[0], least * (1 - 1e-6), 1 - 1e-6))
+    laws = GroupLaws(sizes, correlation) if test.p_value <= LEVEL else None
     return RowOrder(test, len(chosen), X.n, laws, groups=numbers)
