@@ -205,7 +205,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 def draft(own: Experiment) -> Experiment:
     """Keep our runs at one sample ratio: where a line ends is told by its theory at all of its points, in a minute."""
     panels = [
-        replace(panel, curves={label: curve for label, curve in panel.resolved_curves() if len(curve.points)})
+        replace(panel, curves={label: curve for label, curve in panel.resolved_curves() if curve.replicate})
         for panel in own.resolved_panels()
     ]
     return thinned(replace(own, toy_d=6, panels=panels), points=1)
