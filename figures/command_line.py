@@ -18,7 +18,7 @@ from figures.core.sources import SourceTree
 from figures.core.table import TableError
 from simulate.core import Task, TaskError
 from simulate.core.backends import run_tasks
-from theory.core.commands import INTERRUPTED
+from theory.commands import INTERRUPTED
 
 REPLICATES_KEPT = "finished replicates are kept, the same command goes on from here"
 ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, earlier results stay as they are"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from figures.start import start as start_by
-from theory.core.commands import INTERRUPTED
+from theory.commands import INTERRUPTED
 
 NAME = "masked-ssl"
 WRONG = 2  # exit status of a request that makes no sense

@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from theory.core.commands import INTERRUPTED, until_closed
+from theory.commands import INTERRUPTED, until_closed
 
 TERMINATED = 143  # the shell's code for the signal of kill
 

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from theory.core.commands import INTERRUPTED, until_closed
+from theory.commands import INTERRUPTED, until_closed
 
 
 def start() -> int:

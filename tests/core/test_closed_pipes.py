@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.core.small_checkout import ROOT
-from theory.core.commands import until_closed
+from theory.commands import until_closed
 
 INSTALLED = ("-c", "import sys; from figures.program import start; sys.exit(start())")
 
