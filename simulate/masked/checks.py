@@ -1,5 +1,6 @@
 """Checks the data matrices that users hand over, once and in one place."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,25 @@ def ridge(lam: Any, name: str = "lam") -> float:
     if 0 < strength < SMALLEST_RIDGE:
         raise ValueError(f"{name} must be 0 or at least {SMALLEST_RIDGE:g}, got {shown(lam)}")
     return strength
+
+
+def positive_ridge(lam: Any, name: str = "lam") -> float:
+    """Return a ridge above zero, which a table with holes needs, else ValueError."""
+    strength = ridge(lam, name)
+    if strength == 0:
+        raise ValueError(f"{name} must be positive for a table with holes, got 0")
+    return strength
+
+
+def ridges(lams: Any, one: Callable[[Any, str], float] = ridge) -> Array:
+    """Return a non-empty list of ridges as an array, each of them checked by `one`, else ValueError."""
+    try:
+        values = np.asarray(lams)
+    except Exception:  # a list is ragged, or an object's conversion raises anything
+        raise ValueError(f"lams must be a non-empty list of numbers, got {shown(lams)}") from None
+    if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
+        raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
+    return np.array([one(lam, f"lams[{i}]") for i, lam in enumerate(values)])
 
 
 def _real_numbers(name: str, data: Any) -> Array:

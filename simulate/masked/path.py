@@ -166,13 +166,7 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
     >>> path.train_error.shape, bool((np.diff(path.mean_train_error) > 0).all())
     ((3, 4), True)
     """
-    try:
-        values = np.asarray(lams)
-    except Exception:  # a list is ragged, or an object's conversion raises anything
-        raise ValueError(f"lams must be a non-empty list of numbers, got {shown(lams)}") from None
-    if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
-        raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
-    strengths = np.array([checks.ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])
+    strengths = checks.ridges(lams)
     data = as_row_blocks("X", X)
     modes = spectral.decompose(data, float(strengths.min()))
     found = spectral.diagonals(modes, strengths)

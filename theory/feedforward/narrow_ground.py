@@ -8,10 +8,10 @@ import numpy as np
 
 from theory.core import Array, Count, Positive, SolverResult, checked
 from theory.feedforward.narrow_line import kernel_of
-from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System, solved
+from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System, require_verified, solved
 from theory.feedforward.narrow_units import FiniteSystem, layout
 from theory.models import NarrowNetwork
-from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable, solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, WithReplicon, solve_fixed_point
 
 MAX_LAM, MIN_LAM = 1e6, 1e-6
 NEAR_BETAS = (1e4, 1e5, 1e3, 1e6, 1e2)  # of lam of order one, tried in turn
@@ -86,13 +86,8 @@ def ground_state(
     system = GroundSystem.of(limit, model.hidden_units, model.readout)
     found = _found(system, start, tol, max_iter, problem)
     orders, bound = system.state(found), system.kernel_error(found.value)
-    if check and not bound <= KERNEL_ERROR:
-        inexact = Solution(found.value, "unverified", bound, KERNEL_ERROR, found.iterations)
-        raise ConvergenceError(problem, inexact, "the activation bends too sharply for its series: raise lam")
-    if check and not found.converged:
-        raise ConvergenceError(problem, found, ADVICE)
-    if check and not orders.replicon > 0:
-        refuse_unstable(orders, orders.replicon, problem, tol, "raise lam, or take check=False")
+    if check:
+        require_verified(orders, orders.replicon, found, bound, problem, tol, ADVICE, "raise lam")
     return orders
 
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from theory.core.arrays import Array
+from theory.core import Array, SolverResult
 from theory.feedforward.narrow_kernels import Kernel
-from theory.numerics import ConvergenceError, Solution, solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, refuse_unstable, solve_fixed_point
 from theory.numerics.steps import differences, relative_gap
 
 STRIDE = 25  # plain steps between two looks at their residual
@@ -163,3 +163,27 @@ def solved(system: System, start: str, tol: float, max_iter: int, what: str, adv
     if not system.admissible(found.value):
         raise ConvergenceError(what, found, advice)
     return replace(found, iterations=steps + found.iterations)
+
+
+def require_verified(
+    orders: SolverResult,
+    replicon: float,
+    found: Solution[Array],
+    bound: float,
+    problem: str,
+    tol: float,
+    advice: str,
+    remedy: str,
+) -> None:
+    """Raise ConvergenceError where kernels or steps are inexact, ReplicaSymmetryError where the orders are unstable.
+
+    `bound` is that of the relative error of the kernels at the orders `found`, and `remedy` what to change in the
+    problem ("raise lam").
+    """
+    if not bound <= KERNEL_ERROR:
+        inexact = Solution(found.value, "unverified", bound, KERNEL_ERROR, found.iterations)
+        raise ConvergenceError(problem, inexact, f"the activation bends too sharply for its series: {remedy}")
+    if not found.converged:
+        raise ConvergenceError(problem, found, advice)
+    if not replicon > 0:
+        refuse_unstable(orders, replicon, problem, tol, f"{remedy}, or take check=False")

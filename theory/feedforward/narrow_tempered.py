@@ -5,10 +5,10 @@ from typing import Literal
 
 from theory.core import Array, Count, Positive, SolverResult, checked
 from theory.feedforward.narrow_line import kernel_of
-from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System, solved
+from theory.feedforward.narrow_system import KERNEL_ERROR, MAX_BETA, System, require_verified, solved
 from theory.feedforward.narrow_units import FiniteSystem
 from theory.models import NarrowNetwork
-from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
+from theory.numerics import WithReplicon
 
 ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
 
@@ -104,11 +104,6 @@ def tempered_orders(
         iterations=found.iterations,
         converged=found.converged and bound <= KERNEL_ERROR and measured[-1] > 0,
     )
-    if check and not bound <= KERNEL_ERROR:
-        inexact = Solution(found.value, "unverified", bound, KERNEL_ERROR, found.iterations)
-        raise ConvergenceError(problem, inexact, "the activation bends too sharply for its series: lower beta")
-    if check and not found.converged:
-        raise ConvergenceError(problem, found, ADVICE)
-    if check and not orders.replicon > 0:
-        refuse_unstable(orders, orders.replicon, problem, tol, "lower beta, or take check=False")
+    if check:
+        require_verified(orders, orders.replicon, found, bound, problem, tol, ADVICE, "lower beta")
     return orders

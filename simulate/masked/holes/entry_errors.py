@@ -12,7 +12,6 @@ from simulate.masked.holes.pairwise import Pairwise
 from simulate.masked.holes.patterns import Patterns
 from simulate.masked.holes.table import HoledTable, holed_table
 from theory.core import Array, DataFrame, Result, checked, table
-from theory.core.checks import shown
 
 ABOVE_LEAST = np.logspace(-2, 1, 13)  # ridges that are tried above the least one, in units of the columns' variance
 
@@ -85,7 +84,7 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
     """Predict the errors of a checked table; see `imputation_error`."""
     pairwise = Pairwise(holed.values, Patterns.of(holed.seen), holed.rates) if method == "pairwise" else None
     least = pairwise.least_ridge if pairwise else 0.0
-    strengths = least + ABOVE_LEAST if lams is None else ridges(lams)
+    strengths = least + ABOVE_LEAST if lams is None else checks.ridges(lams, checks.positive_ridge)
     if pairwise:
         for i, lam in enumerate(strengths):
             pairwise.require(lam, f"lams[{i}]")
@@ -112,25 +111,6 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
         pairs_never_seen=pairwise.pairs_never_seen if pairwise else 0,
         weights=weights,
     )
-
-
-def ridges(lams: Any) -> Array:
-    """Return a non-empty list of positive ridges as an array, else ValueError."""
-    try:
-        values = np.asarray(lams)
-    except Exception:  # a list is ragged, or an object's conversion raises anything
-        raise ValueError(f"lams must be a non-empty list of numbers, got {shown(lams)}") from None
-    if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
-        raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
-    return np.array([positive_ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])
-
-
-def positive_ridge(lam: Any, name: str = "lam") -> float:
-    """Return a ridge above zero, else ValueError."""
-    strength = checks.ridge(lam, name)
-    if strength == 0:
-        raise ValueError(f"{name} must be positive for a table with holes, got 0")
-    return strength
 
 
 def hole_weights(seen: NDArray[np.bool_]) -> Array:

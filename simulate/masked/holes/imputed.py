@@ -6,7 +6,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units, positive_ridge
+from simulate.masked.checks import positive_ridge
+from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units
 from simulate.masked.holes.expectation import Gaussian, Maximized, maximize
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
 from simulate.masked.holes.own_rows import OwnRows
