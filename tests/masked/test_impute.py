@@ -157,6 +157,18 @@ def test_units_means_and_orders_do_not_matter(seed, method):
     np.testing.assert_allclose(back, found.table[rows][:, columns], atol=0.01 if method == "em" else 1e-8)
 
 
+@pytest.mark.parametrize("method", ["em", "pairwise", "own_rows"])
+def test_the_error_of_a_column_is_the_mean_of_those_of_its_holes(method):
+    """And that of the table is their mean over all holes, in units of the columns' variances."""
+    X, seen = table(5, rate=[0.0, 0.05, 0.1, 0.2, 0.3, 0.3, 0.4, 0.5])
+    found, holes = impute(X, seen, method=method), ~seen
+    held = holes.any(axis=0)
+    by_column = found.predicted_error.sum(axis=0)[held] / holes.sum(axis=0)[held]
+    np.testing.assert_allclose(found.error_by_column[held], by_column, rtol=1e-12)
+    relative = (found.predicted_error / found.variances)[holes].mean()
+    assert found.relative_error == pytest.approx(relative, rel=1e-12)
+
+
 def test_a_table_without_holes_is_returned_and_its_errors_are_those_of_single_entries():
     X, _ = table(8, n=100)
     found = impute(X)
