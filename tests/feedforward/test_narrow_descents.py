@@ -4,7 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import norm
 
+from figures.feedforward.narrow_cold import PERCEPTRON
 from simulate.core import stream
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
 from simulate.feedforward.narrow_task import Task, activation_and_slope
@@ -135,3 +139,19 @@ def test_signs_with_an_equal_readout_have_no_probit_here():
     model = NarrowNetwork(alpha=3.0, activation="erf", noise=0.1, labels="sign", readout="equal")
     with pytest.raises(ValueError, match="model must have a balanced readout for signs as labels"):
         sample_narrow(model, 10, 6, np.random.default_rng(0))
+
+
+def test_the_error_of_one_perceptron_that_the_figure_draws():
+    """A sample of its version space has the overlap R with R/(1-R)^(1/2) = alpha/pi E exp(-R x^2/2)/H(R^(1/2) x)."""
+
+    def surplus(log_rest, alpha):
+        R = -np.expm1(log_rest)
+
+        def density(x):
+            return norm.pdf(x) * np.exp(-R * x * x / 2) / norm.sf(np.sqrt(R) * x)
+
+        return R * np.exp(-log_rest / 2) - alpha / np.pi * quad(density, -40, 12, limit=400)[0]
+
+    for alpha, within in ((14.0, 0.02), (1e4, 1e-3)):
+        R = -np.expm1(brentq(surplus, -25, -0.05, args=(alpha,)))
+        assert alpha * np.arccos(R) / np.pi == pytest.approx(PERCEPTRON, rel=within)
