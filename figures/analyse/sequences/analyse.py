@@ -139,6 +139,7 @@ def analyse_sequences(
         clusters=own.clusters,
         commonest=color_frequencies(colors, own.weights, len(tokens)).argmax(axis=1),
         clones=made,
+        settings=settings,
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
             *table.map_rows(scores),

@@ -10,6 +10,7 @@ from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
 from figures.analyse.sequences.exports import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
+from figures.analyse.sequences.mutations.command import model_results, mutation_frames, wanted, with_model
 from figures.analyse.sequences.needs import needs
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import GAP_NUMBER, Reference, first_letters, read_reference, record_names
@@ -42,7 +43,7 @@ def _notes(sequences: Sequences) -> list[str]:
 
 def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> SequenceAnalysis:
     # Read before the long work, since its name may be wrong.
-    reference = None
+    asked, reference = wanted(options, sequences), None
     if options.reference is not None:
         reference = read_reference(sequences, options.reference, options.alphabet, options.first_residue)
         start = f"{first_letters(reference.letters)}..., of which the first is number {_first(reference)}"
@@ -67,7 +68,7 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         progress=label,
     )
     names = record_names(sequences)
-    return replace(found, reference=reference, names=tuple(names))
+    return with_model(replace(found, reference=reference, names=tuple(names)), sequences, options, asked)
 
 
 def _first(reference: Reference) -> int:
@@ -76,11 +77,13 @@ def _first(reference: Reference) -> int:
 
 def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
     frames = {"pairs": pairs_frame(analysis), "weights": weights_frame(analysis, analysis.names)}
+    frames |= mutation_frames(analysis)
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
     files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
     return [
-        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files)
+        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files),
+        *model_results(analysis, title),
     ]
 
 

@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 
 from figures.analyse.record import Analysis
 from figures.analyse.sequences.evidence import Evidence
+from figures.analyse.sequences.models.record import SequenceModel
+from figures.analyse.sequences.mutations.record import Wanted
 from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
+from figures.analyse.sequences.tasks import Settings
 from simulate.core import Estimate
 from simulate.nets import Clone
 from theory.core.arrays import Array
@@ -46,6 +49,9 @@ class SequenceAnalysis(Analysis):
     commonest: NDArray[np.int64] = field(repr=False)  # (L,) the color with the largest weight at each site
     clones: tuple[Clone, ...] = field(default=(), repr=False)
     reference: Reference | None = None  # whose residues the sites are, for the user's numbers
+    settings: Settings | None = field(default=None, repr=False)  # of the fits: the penalties
+    asked: Wanted | None = field(default=None, repr=False)  # of the model: its file and the mutations
+    model: SequenceModel | None = field(default=None, repr=False)  # of all sequences, where it is asked for
     names: tuple[str, ...] = field(default=(), repr=False)  # (M,) of the records; none where some were left out
 
     @property

@@ -2,9 +2,10 @@
 
 Little-endian int32: L, C, numbers of sequences that were used and left out, iterations; float32: theta (the share of
 sites in which similar sequences may differ; -1 without reweighting), the penalties lambda_h and lambda_J of the
-log-likelihood summed over weighted sequences (NaN where not known), that of groups (0), Meff; C letters; for each sequence the number of
-those similar to it, one over its weight; L letters of the target, all the first letter of the alphabet where there is
-none; L int32 numbers of sites; f_i and h_i (L, C); f_ij, then J_ij (C, C) for all i < j in the order 12, 13, ..., 23.
+log-likelihood summed over weighted sequences (NaN where not known), that of groups (0), Meff; C letters; for each
+sequence the number of those similar to it, one over its weight; L letters of the target, all the first letter of the
+alphabet where there is none; L int32 numbers of sites; f_i and h_i (L, C); f_ij, then J_ij (C, C) for all i < j in the
+order 12, 13, ..., 23.
 """
 
 import math

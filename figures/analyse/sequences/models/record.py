@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences.models.alignment import Alignment
+from figures.analyse.sequences.reference import GAP_NUMBER, Reference
 from theory.core import Array, Result, checks
 from theory.models import DensePottsModel
 from theory.models.potts import zero_sum
@@ -77,6 +78,10 @@ class SequenceModel(Result):
         """The sum of the weights, Meff; None where they are not known."""
         return None if self.weights is None else float(self.weights.sum())
 
+    def with_target(self, text: str) -> "SequenceModel":
+        """Return the same model with a sequence of L letters as the one whose mutations are meant."""
+        return replace(self, target=self.encode(text))
+
     def encode(self, text: str | list[str]) -> NDArray[np.int64]:
         """Return the colors (L,) of a sequence as text, or (n, L) of a list; ValueError as `Alignment.encode`."""
         return Alignment(np.zeros((1, self.n_sites), int), self.alphabet).encode(text)
@@ -88,18 +93,19 @@ def family_model(
     *,
     weights: Any = None,
     identity: float | None = None,
-    reference: str | None = None,
+    reference: str | Reference | None = None,
     l2: float | None = None,
     field_l2: float | None = None,
     pair_frequencies: bool = True,
 ) -> SequenceModel:
     """Put a model that was fitted to an alignment together with letters, weights and frequencies.
 
-    `fit` is a fit or a model at beta = 1; it is put into the zero-sum gauge. `weights` (M,) are those it was fitted with, 1 each where None, as
-    `sequence_weights` of that `identity` gives them. The penalties are taken from the fit, whose l2 is one divided by
-    the sum of weights, or are given as `l2` and `field_l2` for the summed log-likelihood. `reference` is the record of
-    the alignment's file, by name or number, whose mutations are meant; sites are numbered by its residues (where it has
-    a gap, by minus the column), or else by their columns. `pair_frequencies` False leaves f_ij out.
+    `fit` is a fit or a model at beta = 1, and is put into the zero-sum gauge. `weights` (M,) are those it was fitted
+    with, 1 each where None, as `sequence_weights` of that `identity` gives them. The penalties are taken from the fit,
+    whose l2 is one divided by the sum of weights, or are given as `l2` and `field_l2` for the summed log-likelihood.
+    `reference` is the record of the alignment's file whose mutations are meant, by name or number or as
+    `Alignment.reference` returns it; sites are numbered by its residues (where it has a gap, by minus the column), or
+    else by their columns. `pair_frequencies` False leaves f_ij out.
 
     ValueError for a model of other sites or colors than the alignment, or at another beta than 1.
 
@@ -121,15 +127,15 @@ def family_model(
     own = np.ones(M) if weights is None else _checked_weights(weights, M)
     numbers, target = alignment.columns, None
     if reference is not None:
-        of = alignment.reference(reference)
-        numbers = np.where(of.numbers == 0, -alignment.columns, of.numbers)
-        target = alignment.encode("".join(of.letters))
+        of = alignment.reference(reference) if isinstance(reference, str) else reference
+        numbers = np.where(of.numbers == GAP_NUMBER, -alignment.columns, of.numbers)
+        target = _target(of, alignment)
     meff = float(own.sum())
     l2, field_l2 = (
         value if value is not None else _summed(fit, name, meff) for name, value in (("l2", l2), ("field_l2", field_l2))
     )
     return SequenceModel(
-        model=zero_sum(model),
+        model=_mirrored(zero_sum(model)),
         alphabet=tuple(alignment.alphabet),
         gauge=ZERO_SUM,
         numbers=np.asarray(numbers, np.int64),
@@ -144,6 +150,21 @@ def family_model(
         iterations=getattr(fit, "iterations", None),
         converged=bool(getattr(fit, "converged", True)),
     )
+
+
+def _target(of: Reference, alignment: Alignment) -> States:
+    """Return the colors of the reference; letters that no color stands for were read as gaps."""
+    known = set(alignment.alphabet)
+    return alignment.encode("".join(letter if letter in known else "-" for letter in of.letters))
+
+
+def _mirrored(model: DensePottsModel) -> DensePottsModel:
+    """Return the model with J[j, i] the transpose of J[i, j] to the last bit, so that files need only one of them."""
+    J = np.array(model.couplings)
+    for i in range(len(J)):
+        J[i + 1 :, i] = J[i, i + 1 :].transpose(0, 2, 1)
+    J.flags.writeable = False
+    return DensePottsModel(J, model.fields)
 
 
 def _summed(fit: Any, name: str, meff: float) -> float | None:
