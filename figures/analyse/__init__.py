@@ -1,7 +1,8 @@
 """Analyses of users' own files: readers, and what is measured and predicted for matrices, sequences and text.
 
-What is of use in Python is loaded when it is first used: `read_alignment` and the `Alignment` that it returns,
-`family_model`, `write_model` and `read_model` with the `SequenceModel` between them, and `compare_mutations`.
+What is of use in Python is loaded when it is first used: alignments (`read_alignment`), the pair model of a family with
+the files that other programs read (`family_model`, `write_model`, `read_model`), and the scores of its mutations
+(`family_mutations`, `read_mutations`, `compare_mutations`).
 """
 
 from importlib import import_module
@@ -14,11 +15,32 @@ if TYPE_CHECKING:
     from figures.analyse.sequences.models import read_alignment as read_alignment
     from figures.analyse.sequences.models import read_model as read_model
     from figures.analyse.sequences.models import write_model as write_model
+    from figures.analyse.sequences.mutations import Measured as Measured
+    from figures.analyse.sequences.mutations import MutationComparison as MutationComparison
+    from figures.analyse.sequences.mutations import Mutations as Mutations
+    from figures.analyse.sequences.mutations import compare_mutations as compare_mutations
+    from figures.analyse.sequences.mutations import family_mutations as family_mutations
+    from figures.analyse.sequences.mutations import read_mutations as read_mutations
 
-_MODELS = "figures.analyse.sequences.models"
-_ROOM_OF = dict.fromkeys(
-    ("Alignment", "SequenceModel", "family_model", "read_alignment", "read_model", "write_model"), _MODELS
-)
+_NAMES_OF = {
+    "figures.analyse.sequences.models": (
+        "Alignment",
+        "SequenceModel",
+        "family_model",
+        "read_alignment",
+        "read_model",
+        "write_model",
+    ),
+    "figures.analyse.sequences.mutations": (
+        "Measured",
+        "MutationComparison",
+        "Mutations",
+        "compare_mutations",
+        "family_mutations",
+        "read_mutations",
+    ),
+}
+_ROOM_OF = {name: room for room, names in _NAMES_OF.items() for name in names}
 
 __all__ = sorted(_ROOM_OF)
 

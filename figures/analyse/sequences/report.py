@@ -57,6 +57,7 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         "equally likely letters (this number is its perplexity); from the column alone it is as hard as among "
         f"{math.exp(alone.mean):.3f}{gaps}.",
         *_gain(analysis),
+        *_penalties(analysis),
         _separation(analysis),
         *_evidence(analysis),
         *_indirect(analysis),
@@ -77,6 +78,19 @@ def _held_out(analysis: SequenceAnalysis) -> str:
         f"{analysis.n_clusters} clusters), so that none is {100 * analysis.identity:g} % identical to one that was "
         "fitted; the standard errors are between clusters."
     )
+
+
+def _penalties(analysis: SequenceAnalysis) -> list[str]:
+    """Say what the penalties mean, since programs that average over sequences take other numbers for the same."""
+    if analysis.settings is None:
+        return []
+    l2, meff = analysis.settings.l2, analysis.effective_number
+    return [
+        f"The penalties {l2:.4g} |J_ij|^2 (--l2, each pair once) and {analysis.settings.field_l2:.4g} |h_i|^2 are "
+        "those of a log-likelihood summed over sequences with their weights. A program that averages over sequences, such "
+        "as simulate.potts.pseudo_likelihood, takes them divided by the sum of weights, not by the number of sequences: "
+        f"l2 = {l2:.4g}/{meff:.1f} = {l2 / meff:.3g}."
+    ]
 
 
 def _gain(analysis: SequenceAnalysis) -> list[str]:

@@ -15,7 +15,7 @@ from figures.analyse.sequences.mutations.figure import mutation_experiment, muta
 from figures.analyse.sequences.mutations.measured import Measured, read_mutations
 from figures.analyse.sequences.mutations.record import Wanted
 from figures.analyse.sequences.mutations.report import mutation_sentences
-from figures.analyse.sequences.mutations.scores import family_mutations
+from figures.analyse.sequences.mutations.scores import GAP, family_mutations
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.steps import TableAndFigure
 from figures.analyse.wording import printable, say
@@ -73,17 +73,14 @@ def with_model(
 def model_sentences(analysis: SequenceAnalysis) -> list[str]:
     """Say what is written of the model, and what it says of mutations; nothing where nothing is wanted."""
     asked, model = analysis.asked, analysis.model
-    if asked is None or model is None or model.l2 is None or model.effective_number is None:
+    if asked is None or model is None:
         return []
     found = []
     if asked.target is not None:
         found.append(
-            f"Model: couplings and fields of the pair model of all sequences, in the zero-sum gauge, are written to "
-            f"{printable(asked.target)}; letters {''.join(model.alphabet)} in this order, a gap is a letter. The penalties are "
-            f"{model.l2:.4g} |J_ij|^2 and {model.field_l2:.4g} |h_i|^2 for a log-likelihood summed over sequences with "
-            f"their weights (Meff = {model.effective_number:.1f}). simulate.potts.pseudo_likelihood and programs that "
-            f"average over sequences take them divided by Meff, not by the number of sequences: l2 = "
-            f"{model.l2 / model.effective_number:.4g}."
+            "Model: couplings and fields of the pair model of all sequences are written to "
+            f"{printable(asked.target)}, in the zero-sum gauge; the letters are {''.join(model.alphabet)}, in this "
+            f"order{', and a gap is a letter' if GAP in model.alphabet else ''}."
         )
     if asked.scores is not None and analysis.reference is not None:
         found += mutation_sentences(asked.scores, asked.comparison, analysis.reference.name)

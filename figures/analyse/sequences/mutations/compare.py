@@ -125,9 +125,8 @@ def _matched(mutations: Mutations, measured: Measured) -> tuple[Array, list[str]
             count[k] += 1
     if other > MAX_OTHER_SHARE * (other + count.sum()):
         raise ValueError(
-            f"measured must be numbered as the reference is: {other} of {int(other + count.sum())} mutants have another "
-            f"old letter there"
-            f"{_hint(letters, measured)}"
+            f"measured must be numbered as the reference is: {other} of {int(other + count.sum())} mutants have "
+            f"another old letter there{_hint(letters, measured)}"
         )
     notes = []
     if elsewhere:

@@ -8,9 +8,9 @@ from figures.analyse.wording import counted
 def mutation_sentences(mutations: Mutations, comparison: MutationComparison | None, name: str) -> list[str]:
     """Say what the scores are, and which of the two models follows the measured values more closely."""
     scores = (
-        f"Mutations: {counted(len(mutations), 'substitution')} of {name} are scored by log P(mutant) - log P({name}), in "
-        "the pair model and in the model of sites alone; above 0 the mutant is the likelier one. A model of a family "
-        "knows what the family kept, for whatever reason, not how well a protein folds or works."
+        f"Mutations: {counted(len(mutations), 'substitution')} of {name} are scored by log P(mutant) - log P({name}), "
+        "in the pair model and in the model of sites alone; above 0 the mutant is the likelier one. A model of a "
+        "family knows what the family kept, for whatever reason, not how well a protein folds or works."
     )
     return [scores] if comparison is None else [scores, *_compared(comparison)]
 
