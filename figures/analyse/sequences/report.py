@@ -87,9 +87,9 @@ def _penalties(analysis: SequenceAnalysis) -> list[str]:
     l2, meff = analysis.settings.l2, analysis.effective_number
     return [
         f"The penalties {l2:.4g} |J_ij|^2 (--l2, each pair once) and {analysis.settings.field_l2:.4g} |h_i|^2 are "
-        "those of a log-likelihood summed over sequences with their weights. A program that averages over sequences, such "
-        "as simulate.potts.pseudo_likelihood, takes them divided by the sum of weights, not by the number of sequences: "
-        f"l2 = {l2:.4g}/{meff:.1f} = {l2 / meff:.3g}."
+        "those of a log-likelihood summed over sequences with their weights. A program that averages over sequences, "
+        "such as simulate.potts.pseudo_likelihood, takes them divided by the sum of weights, not by the number of "
+        f"sequences: l2 = {l2:.4g}/{meff:.1f} = {l2 / meff:.3g}."
     ]
 
 

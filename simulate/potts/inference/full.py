@@ -72,8 +72,8 @@ def pseudo_likelihood(
     (M, L), which are integers below `n_colors`. The weights w_m are `weights` (M,) divided by their sum, or 1/M each
     where None. The penalty k of a program that sums over sequences (EVcouplings, CCMpred, `python -m figures analyse
     --l2`) is l2 = k/Meff here, where Meff is the sum of weights; it is k/M only where every sequence counts as one.
-    Since f sums over sites, it is L times the masked loss, plus penalties. Equal sequences are merged, and their weights
-    added, which changes no sum.
+    Since f sums over sites, it is L times the masked loss, plus penalties. Equal sequences are merged, and their
+    weights added, which changes no sum.
 
     If `symmetric`, every pair of sites has one block of couplings, counted once in |J|^2. Otherwise every site is a
     regression of its own, |J|^2 counts the blocks of both directions, and the fitted block is the mean of the two in

@@ -43,7 +43,7 @@ class Sequences:
         if len(first) == self.n_samples:
             return self
         order = np.argsort(first)
-        weights = np.bincount(place.ravel(), self.weights)[order]
+        weights = np.asarray(np.bincount(place.ravel(), self.weights)[order], dtype=float)
         return Sequences(np.ascontiguousarray(self.columns[:, first[order]]), weights, self.n_colors)
 
     @property

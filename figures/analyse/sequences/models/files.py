@@ -69,8 +69,11 @@ def read_model(path: Path | str) -> SequenceModel:
     """
     path = Path(path)
     try:
-        return FORMATS[checked_format(path)].read(path)
+        found: SequenceModel = FORMATS[checked_format(path)].read(path)
+    except IsADirectoryError:
+        raise DataError(path, "is a folder; give the name of a file") from None
     except FileNotFoundError:
         raise DataError(path, "no such file; check the name and the folder you are in") from None
     except ValueError as error:
         raise DataError(path, str(error)) from None
+    return found

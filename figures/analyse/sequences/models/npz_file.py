@@ -37,10 +37,11 @@ def write(path: Path, found: SequenceModel) -> None:
 def read(path: Path) -> SequenceModel:
     """Read a model. ValueError for a file that holds none."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here, since numpy leaves a file open that it cannot read.
+        with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
             values = {name: file[name] for name in file.files}
     except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
+        if isinstance(error, FileNotFoundError | IsADirectoryError):
             raise
         raise ValueError(f"is no .npz file, or is cut off ({error})") from None
     if str(values.get("format")) != FORMAT:
@@ -55,7 +56,7 @@ def _model(values: dict[str, Any]) -> SequenceModel:
     fields = values["fields"]
     if fields.ndim != 2:
         raise ValueError(f"fields must have shape (sites, letters), got {fields.shape}")
-    known = {name: values.get(name) for name in KNOWN}
+    known: dict[str, Any] = {name: values.get(name) for name in KNOWN}
     for name in ("identity", "l2", "field_l2"):
         known[name] = None if known[name] is None else float(known[name])
     known["iterations"] = None if known["iterations"] is None else int(known["iterations"])
