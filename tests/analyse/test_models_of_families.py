@@ -242,7 +242,7 @@ def test_an_earlier_file_stays_where_the_new_one_fails(family, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == [path]
     monkeypatch.undo()
     assert read_model(path).alphabet == family.alphabet
-    with pytest.raises(OSError, match="m.params"):
+    with pytest.raises(OSError, match=r"m\.params"):
         write_model(tmp_path / "m.params" / "none.params", family)
 
 
