@@ -10,6 +10,7 @@ from figures.analyse.matrix.dependent.report import (
     dependent_text,
     row_order_text,
 )
+from figures.analyse.matrix.more_rows.lines import more_rows_text
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import spectrum_report
 from figures.analyse.matrix.unlike_report import best_for_unlike_rows, elliptical_agreement, row_scales_text, used
@@ -159,7 +160,7 @@ def _achieved(analysis: MatrixAnalysis) -> str:
         f"leaves {variance:.4g}: {verdict}."
     )
     if analysis.doubled_error is not None and _is_compared(analysis):
-        text += f" With twice as many rows theory expects {analysis.doubled_error:.4g}."
+        text += f" {more_rows_text(analysis.more_rows, analysis.doubled_error)}"
     return text
 
 
