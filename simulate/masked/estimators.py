@@ -203,9 +203,10 @@ class MaskedRegressor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             raise ValueError(f"lam must be a positive number, or None to have it chosen, got {self.lam!r}")
         data = validate_data(self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=3)
         d = data.shape[1]
-        self._varies, self._gaussian, self.lam_ = np.arange(0), None, lam
+        self._gaussian: Gaussian | None = None
+        self._varies, self.lam_ = np.arange(0), lam
         self.coef_, self.means_, self.scales_, self.error_ = np.zeros((d, d)), np.zeros(d), np.ones(d), np.zeros(d)
-        self.imputer_ = None
+        self.imputer_: MaskedImputer | None = None
         standard = self._learn_by_imputing(data) if np.isnan(data).any() else self._learn(data)
         self.coef_[np.ix_(self._varies, self._varies)] = standard
         self.coef_ *= self.scales_[:, None] / self.scales_
@@ -251,8 +252,7 @@ class MaskedRegressor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self, "coef_")
-        data: Array = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        return data
+        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"))
 
     def _learn(self, data: Array) -> Array:
         """Learn from complete rows, and return the predictor of the columns that vary, in standard units."""
@@ -275,19 +275,20 @@ class MaskedRegressor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     def _learn_by_imputing(self, data: Array) -> Array:
         """Learn from rows with holes by expectation maximization, and return the predictor in standard units."""
-        self.imputer_ = MaskedImputer(lam=self.lam_).fit(data)
-        self.means_, self.error_ = self.imputer_.statistics_.copy(), self.imputer_.expected_error_.copy()
-        imputed, used = self.imputer_.imputed_, self.imputer_._used
+        self.imputer_ = imputer = MaskedImputer(lam=self.lam_).fit(data)
+        self.means_, self.error_ = imputer.statistics_.copy(), imputer.expected_error_.copy()
+        imputed, used = imputer.imputed_, imputer._used
         if imputed is None:
             return np.zeros((0, 0))
-        self._varies, self.lam_, self._gaussian = used, imputed.lam, imputed._model
+        fitted: Gaussian = imputed._model
+        self._varies, self.lam_ = used, imputed.lam
         self.means_[used], self.scales_[used] = imputed._means, imputed._scales
-        inverse = np.linalg.inv(self._gaussian.ridged)
+        inverse = np.linalg.inv(fitted.ridged)
         predictor = -inverse / np.diagonal(inverse)[:, None]
         np.fill_diagonal(predictor, 0.0)
         # The mean of the Gaussian is that of all rows, their holes filled.
-        self.means_[used] += self.scales_[used] * self._gaussian.mean
-        self._gaussian = Gaussian(np.zeros(len(used)), self._gaussian.covariance, self.lam_)
+        self.means_[used] += self.scales_[used] * fitted.mean
+        self._gaussian = Gaussian(np.zeros(len(used)), fitted.covariance, imputed.lam)
         return np.asarray(predictor)
 
     def __sklearn_tags__(self) -> Any:

@@ -195,6 +195,7 @@ SIMULATE = {
     "mean_test_error": Example(measured.mean_test_error, {"model": RIDGE} | DRAW),
     "mean_test_error_masks": Example(measured.mean_test_error, {"model": MASKS} | DRAW),
     "mean_train_error": Example(measured.mean_train_error, {"model": SPAN} | DRAW),
+    "population_covariance": Example(measured.population_covariance, {"X": X}),
     "predictor_eigenvalues": Example(measured.predictor_eigenvalues, {"model": RIDGE} | DRAW),
     "sample": Example(
         measured.sample,
