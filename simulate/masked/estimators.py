@@ -1,7 +1,7 @@
 """An imputer and a regressor with the conventions of scikit-learn, which only this module needs: extra `figures`."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,8 +266,7 @@ class MaskedRegressor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             return np.zeros((len(used), len(used)))
         rows = contrasts((data - self.means_)[:, used] / self.scales_[used])
         if self.lam_ is None:
-            path = fit_path(rows, RIDGES)
-            self.lam_ = float(RIDGES[path.best()])
+            self.lam_ = float(RIDGES[fit_path(rows, RIDGES).best()])
         found = fit(rows, self.lam_)
         self.error_[used] = found.gcv_error * self.scales_[used] ** 2 * (1 + 1 / len(data))
         self._gaussian = Gaussian(np.zeros(len(used)), rows.T @ rows / len(rows), self.lam_)
@@ -280,7 +279,7 @@ class MaskedRegressor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         imputed, used = imputer.imputed_, imputer._used
         if imputed is None:
             return np.zeros((0, 0))
-        fitted: Gaussian = imputed._model
+        fitted = cast(Gaussian, imputed._model)  # which "em" always gives
         self._varies, self.lam_ = used, imputed.lam
         self.means_[used], self.scales_[used] = imputed._means, imputed._scales
         inverse = np.linalg.inv(fitted.ridged)

@@ -23,13 +23,13 @@ def population_covariance(X: Any) -> Empirical:
     replaced by those of the population. With the sample's eigenvalues l the mean share 1 - df/n = 1 - (1/n) sum l/(l +
     mu) of the rows that a ridge mu leaves unused gives an effective ridge kappa = mu/(1 - df/n), and the law of
     Marchenko and Pastur says that the population's eigenvalues s have (1/n) sum s/(s + kappa) = df/n at every mu. These
-    equations are linear in the numbers of eigenvalues on a grid, and are solved by least squares with numbers that are not
-    negative (after El Karoui, Ann. Statist. 36, 2757 (2008), on the negative axis). Columns are in units of their
+    equations are linear in the numbers of eigenvalues on a grid, and are solved by least squares with no number below
+    zero (after El Karoui, Ann. Statist. 36, 2757 (2008), on the negative axis). Columns are in units of their
     standard deviations, so that the result follows their units.
 
     What is right is what depends on the eigenvalues: for a chain AR(1) of 30 columns and 110 rows the best error of
     masked regression for n and 4 n rows and the limit are right to 2 % on average, where the sample covariance gives 15
-    to 30 % too little. The eigenvectors are still those of the sample: as a matrix it is no nearer to the truth than the
+    to 30 % too little. The eigenvectors are still the sample's: as a matrix it is no nearer to the truth than the
     sample covariance, and where columns differ in what the others explain of them errors stay too low (by 5 % for 30
     columns of a model of four factors). `figures.analyse.rows_needed` predicts errors of more rows without this
     covariance and that fault. For n at most d eigenvalues below a limit cannot be told apart, and errors of more rows

@@ -19,6 +19,7 @@ from figures.analyse.matrix.dependent.unlike import unlike_too
 from figures.analyse.matrix.dependent.whitening import whitened_rows
 from figures.analyse.matrix.elliptical_theory import MAX_SAMPLED_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import Splitting, split_errors
+from figures.analyse.matrix.mask_rates import mask_rates
 from figures.analyse.matrix.more_rows.lines import more_rows, more_rows_lines
 from figures.analyse.matrix.plan import MIN_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
@@ -165,6 +166,7 @@ def analyse_matrix(
         converged=all(entry["converged"] for entry in rows),
         notes=(*data.notes, *scale_notes(variances, n), *plan.notes, *_of_some_rows(data, some_rows, elliptical)),
         more_rows=more,
+        mask_rates=mask_rates(data, lam, dependent is None, seed),
         _spectrum=partial(matrix_spectrum, data, data.names, lam, seed),
     )
 

@@ -10,6 +10,7 @@ from figures.analyse.matrix.dependent.report import (
     dependent_text,
     row_order_text,
 )
+from figures.analyse.matrix.mask_rates import mask_rates_text
 from figures.analyse.matrix.more_rows.lines import more_rows_text
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import spectrum_report
@@ -54,6 +55,7 @@ def summary(analysis: MatrixAnalysis) -> list[str]:
         row_scales_text(analysis.heterogeneity, analysis.dependent_rows is not None),
         *_best(analysis),
         _achieved(analysis),
+        *mask_rates_text(analysis.mask_rates),
         _agreement(analysis),
         *_corrected(analysis),
         *elliptical_agreement(analysis),
