@@ -99,6 +99,16 @@ def test_with_more_columns_than_rows_the_curve_ends_at_twice_the_rows():
     assert "nothing is said of still more rows" in " ".join(text.split())
 
 
+def test_near_as_many_rows_as_columns_there_are_no_bars_and_no_limit():
+    """Nine tenths of 43 rows are fewer than 40 columns: the jackknife would compare unlike problems."""
+    near, above = (rows_needed(sample(AR1(40, 0.7), n, stream(0, "near"))) for n in (43, 60))
+    assert np.isnan(near.stderr).all()
+    assert math.isnan(near.limit)
+    assert near.rows[-1] == 86
+    assert np.isfinite(above.stderr).all()
+    assert math.isfinite(above.limit)
+
+
 def test_few_rows_have_no_bars():
     found = rows_needed(sample(AR1(5, 0.7), 20, stream(0, "few")), target_error=0.3)
     assert np.isnan(found.stderr).all()

@@ -61,7 +61,7 @@ def more_rows_text(curve: LongCurve | None, doubled: float) -> str:
     now, text = curve.errors[0], f"With twice as many rows theory expects {_shown(curve, TWICE)}"
     if not (math.isinf(curve.rows[-1]) and np.isfinite(curve.errors[-1])):
         return (
-            f"{text}, which tends to be too low where there are no more rows than columns; for the same reason nothing "
+            f"{text}, which tends to be too low where there are hardly more rows than columns; for the same reason nothing "
             "is said of still more rows."
         )
     gain = now - curve.errors[-1]

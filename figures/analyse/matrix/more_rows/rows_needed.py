@@ -20,8 +20,8 @@ class RowsNeeded(Result):
     """The learning curve of a table from its own n rows on, and the rows at which it reaches a target.
 
     Errors are mean squares of a column, averaged over the columns, each number of rows with the ridge that is best for
-    it; standard errors are NaN where they were not estimated. With at most d + 1 rows the curve ends at 2 n, and the
-    limit is not known.
+    it; standard errors are NaN where they were not estimated. Where .9 n is at most d + 1 the curve ends at 2 n,
+    and the limit is not known.
     """
 
     n: int
@@ -62,8 +62,8 @@ def rows_needed(
 
     It holds for independent rows that are alike in scale. Measured for 40 columns of three populations, predictions
     at 2, 4 and 8 times the rows and in the limit are within 1 % of the truth on average at 120 and 400 rows, and within
-    3 % at 60; single ones scatter as their standard errors say. With as many columns as rows or more they are too low
-    by a tenth at 2 n, where the curve therefore ends.
+    3 % at 60; single ones scatter no more than their standard errors say. With as many columns as rows or more they are
+    too low by up to a tenth at 2 n, where the curve therefore ends.
 
     `rows_needed` is infinite where the target is below the limit, n where the table's rows reach it already, and NaN
     where the curve ends before. ValueError as in `analyse_matrix`, and for a target that is not positive.
