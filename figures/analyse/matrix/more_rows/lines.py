@@ -61,8 +61,8 @@ def more_rows_text(curve: LongCurve | None, doubled: float) -> str:
     now, text = curve.errors[0], f"With twice as many rows theory expects {_shown(curve, TWICE)}"
     if not (math.isinf(curve.rows[-1]) and np.isfinite(curve.errors[-1])):
         return (
-            f"{text}, which tends to be too low where there are hardly more rows than columns; for the same reason nothing "
-            "is said of still more rows."
+            f"{text}, which tends to be too low where there are hardly more rows than columns; for the same reason "
+            "nothing is said of still more rows."
         )
     gain = now - curve.errors[-1]
     text += f", with four times as many {_shown(curve, FOUR_TIMES)}, and with infinitely many {_shown(curve, -1)}"
