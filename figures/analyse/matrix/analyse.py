@@ -19,6 +19,8 @@ from figures.analyse.matrix.dependent.unlike import unlike_too
 from figures.analyse.matrix.dependent.whitening import whitened_rows
 from figures.analyse.matrix.elliptical_theory import MAX_SAMPLED_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import Splitting, split_errors
+from figures.analyse.matrix.mask_rates import mask_rates
+from figures.analyse.matrix.more_rows.lines import more_rows, more_rows_lines
 from figures.analyse.matrix.plan import MIN_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
@@ -137,6 +139,8 @@ def analyse_matrix(
     if elliptical is not None:
         unlike, lines = unlike_rows(data, elliptical, fixed, tuning, plan, by_gcv[0], lam)
         rows += lines
+    more = more_rows(data, left_out, dependent is not None, seed)
+    rows += more_rows_lines(more, plan.sizes[0])
     return MatrixAnalysis(
         names=data.names,
         n=n,
@@ -161,6 +165,8 @@ def analyse_matrix(
         rows=rows,
         converged=all(entry["converged"] for entry in rows),
         notes=(*data.notes, *scale_notes(variances, n), *plan.notes, *_of_some_rows(data, some_rows, elliptical)),
+        more_rows=more,
+        mask_rates=mask_rates(data, lam, dependent is None, seed),
         _spectrum=partial(matrix_spectrum, data, data.names, lam, seed),
     )
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from figures.analyse.matrix.dependent.record import CORRECTED, DependentRows
 from figures.analyse.matrix.dependent.row_order import RowOrder
+from figures.analyse.matrix.mask_rates import MaskRates
+from figures.analyse.matrix.more_rows.curve import LongCurve
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.spectrum import MatrixSpectrum
 from figures.analyse.record import Analysis
@@ -80,6 +82,8 @@ class MatrixAnalysis(Analysis):
     )  # (d,) at that ridge, by leave-one-out, or corrected where rows are dependent
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
+    mask_rates: MaskRates | None = field(default=None, repr=False)  # None for the same, few rows, large tables
+    more_rows: LongCurve | None = field(default=None, repr=False)  # beyond n; None where rows depend on each other
 
     @cached_property
     def spectrum(self) -> MatrixSpectrum | str:

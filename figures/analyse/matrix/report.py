@@ -10,6 +10,8 @@ from figures.analyse.matrix.dependent.report import (
     dependent_text,
     row_order_text,
 )
+from figures.analyse.matrix.mask_rates import mask_rates_text
+from figures.analyse.matrix.more_rows.lines import more_rows_text
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import spectrum_report
 from figures.analyse.matrix.unlike_report import best_for_unlike_rows, elliptical_agreement, row_scales_text, used
@@ -53,6 +55,7 @@ def summary(analysis: MatrixAnalysis) -> list[str]:
         row_scales_text(analysis.heterogeneity, analysis.dependent_rows is not None),
         *_best(analysis),
         _achieved(analysis),
+        *mask_rates_text(analysis.mask_rates),
         _agreement(analysis),
         *_corrected(analysis),
         *elliptical_agreement(analysis),
@@ -159,7 +162,7 @@ def _achieved(analysis: MatrixAnalysis) -> str:
         f"leaves {variance:.4g}: {verdict}."
     )
     if analysis.doubled_error is not None and _is_compared(analysis):
-        text += f" With twice as many rows theory expects {analysis.doubled_error:.4g}."
+        text += f" {more_rows_text(analysis.more_rows, analysis.doubled_error)}"
     return text
 
 
