@@ -40,7 +40,7 @@ def independent(seed, M=100, L=8, C=3):
 def mapped(states, C=3, l2=1.0, weights=None):
     """Rank the pairs of one map, and return what chance makes of them too."""
     settings = Settings(C, None, l2, 0.01, 150, 3e-3)
-    scores, norms, _, _, dependence, by_chance, _ = map_task(
+    scores, norms, _, _, dependence, by_chance, *_ = map_task(
         states, np.ones(len(states)) if weights is None else weights, None, settings
     )
     own = dependence if len(scores) <= SHORT_SITES else None
