@@ -72,7 +72,7 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         sites=sites_frame(sequences, found.weights, found.commonest, reference),
         contacts=contacts,
         notes=(*found.notes, *said),
-        rows=[*found.rows, *numbering_rows(found.columns), *contact_rows(contacts)],
+        rows=[*found.rows, *numbering_rows(found.columns), *contact_rows(contacts, found.min_separation)],
     )
 
 

@@ -89,16 +89,22 @@ def _compared(row: str, found: Matching, start: int) -> str:
 def matched(path: Path, row: str, other: str, option: str, *, is_homolog: bool = False) -> Matching:
     """Align a row to another sequence by Biopython; the ends that one has and the other lacks cost nothing.
 
-    As many letters as possible are the same, or, of a protein that may be another one of the family (`is_homolog`),
-    alike by BLOSUM62. U and T are one letter. DataError, about the file at `path` that an `option` names, where
-    Biopython is missing.
+    As many letters as possible are the same. Where these are fewer than four of five, and the other protein may be
+    another one of the family (`is_homolog`), as many as possible are alike by BLOSUM62. U and T are one letter.
+    DataError, about the file at `path` that an `option` names, where Biopython is missing.
     """
     if (absent := missing_extra("formats", "Bio")) is not None:
         raise DataError(path, f"{option} needs an alignment of two sequences by Biopython (Bio). {absent}")
     own, its = row.upper(), other.upper()
-    places = np.full(len(row), -1, np.int64)
+    found = _aligned(own, its, by_matrix=False)
+    if is_homolog and found.share < FEWEST_EQUAL and not set(own) <= NUCLEOTIDES:
+        return _aligned(own, its, by_matrix=True)
+    return found
+
+
+def _aligned(own: str, its: str, *, by_matrix: bool) -> Matching:
+    places = np.full(len(own), -1, np.int64)
     if own and its:
-        by_matrix = is_homolog and not set(own) <= NUCLEOTIDES
         one, two = (_plain(text, by_matrix) for text in (own, its))
         for (start, end), (at, _) in zip(*_aligner(by_matrix).align(one, two)[0].aligned, strict=True):
             places[start:end] = np.arange(at, at + end - start)

@@ -28,16 +28,15 @@ def p_values(strengths: Array, noise: list[Array]) -> Array:
     of all pairs of all permutations are one sample. The score of noise is distributed differently from pair to pair, so
     that a single one of these numbers is no error rate of its own pair. Their sum over all pairs is: b is the number of
     pairs that noise lifts as high, times the number of permutations, whichever pairs these are. The q-values need no
-    more. What was not kept counts as higher.
+    more. Scores that were not kept count as higher than a pair that is below the least kept one of their permutation.
     """
-    if not noise:
-        return np.ones(len(strengths))
-    total = sum(int(each[0]) for each in noise)
-    scores = np.sort(np.concatenate([each[1:] for each in noise]))
-    left_out = total - len(scores)
-    above = len(scores) - np.searchsorted(scores, strengths, side="left")
-    beyond = np.asarray(strengths) < scores[0] if len(scores) else np.ones(len(strengths), bool)
-    return np.asarray((1 + above + left_out * beyond) / (1 + total))
+    above = np.zeros(len(strengths))
+    for total, *scores in noise:
+        kept = np.sort(scores)
+        above += len(kept) - np.searchsorted(kept, strengths, side="left")
+        if len(kept) < total:
+            above += (total - len(kept)) * (strengths < kept[0])
+    return np.asarray((1 + above) / (1 + sum(int(each[0]) for each in noise)))
 
 
 def q_values(p: Array) -> Array:

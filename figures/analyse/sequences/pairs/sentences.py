@@ -33,8 +33,9 @@ def discoveries(analysis: SequenceAnalysis) -> list[str]:
     have = "has" if count == 1 else "have"
     return [
         f"{count or 'None'} of {counted(len(analysis.pairs), 'pair')} {have} a q-value of at most "
-        f"{FALSE_DISCOVERIES:g}, by the {noise}: at most one pair in {1 / FALSE_DISCOVERIES:g} of such a list is expected "
-        f"to be noise, while above the limit there should be none.{descent}"
+        f"{FALSE_DISCOVERIES:g}, by the {noise}: at most one pair in {1 / FALSE_DISCOVERIES:g} of such a list is "
+        f"expected to be noise, while above the limit there should be none. A pair "
+        f"of either list need not be a contact.{descent}"
     ]
 
 

@@ -60,11 +60,11 @@ def numbering_rows(columns: NDArray[np.int64]) -> list[Row]:
     ]
 
 
-def contact_rows(contacts: Contacts | None) -> list[Row]:
-    """Return the known contacts as points of the map, by the indices of their sites."""
+def contact_rows(contacts: Contacts | None, separation: int) -> list[Row]:
+    """Return the known contacts at least `separation` sites apart as points of the map, by the indices of sites."""
     if contacts is None:
         return []
-    i, j = np.nonzero(np.triu(contacts.touching))
+    i, j = np.nonzero(np.triu(contacts.touching, separation))
     return [
         row(CONTACT, a + 1, panel=MAP, theory=b + 1.0, reference=True)
         for a, b in zip(i.tolist(), j.tolist(), strict=True)
