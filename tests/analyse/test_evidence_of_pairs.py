@@ -222,7 +222,8 @@ def test_the_report_of_a_short_chain_fits_its_gain():
     assert "ranked by their dependence beyond all other sites" in said
     assert "no evidence" not in said
     table = pairs_frame(found)
-    assert list(table.columns) == ["rank", "i", "j", "letters", "score", "norm", "dependence", "above_noise"]
+    names = ["rank", "i", "j", "letters", "score", "norm", "dependence", "above_noise", "limit", "q_value"]
+    assert list(table.columns) == [*names, "index_i", "index_j"]
     assert list(table["above_noise"]) == [True] * 5 + [False] * 10
     assert (table["j"] - table["i"])[:5].eq(1).all()
     assert (table["dependence"] > found.evidence.limit).eq(table["above_noise"]).all()
