@@ -33,7 +33,17 @@ from simulate.core import Estimate, stream
 from simulate.potts import masked_loss, pseudo_likelihood
 from theory.models import DensePottsModel
 
-ENDS = (".csv", ".pdf", ".png", "_ECs.txt", "_ccmpred.mat", "_ccmpred_raw.mat", "_pairs.csv", "_sites.csv", "_weights.csv")
+ENDS = (
+    ".csv",
+    ".pdf",
+    ".png",
+    "_ECs.txt",
+    "_ccmpred.mat",
+    "_ccmpred_raw.mat",
+    "_pairs.csv",
+    "_sites.csv",
+    "_weights.csv",
+)
 
 
 def couplings(seed, L, C):

@@ -61,6 +61,7 @@ def read_contacts(
         with np.errstate(invalid="ignore"):
             touching = distances < TOUCHING
         np.fill_diagonal(touching, False)
+        source += f", where atoms other than hydrogen are nearer than {TOUCHING:g} angstroms"
         return Contacts(source, touching, ~np.isnan(np.diag(distances)), distances, notes)
     if chain is not None:
         raise DataError(path, f"is read as a table, but --chain is for structures ({', '.join(STRUCTURES)})")

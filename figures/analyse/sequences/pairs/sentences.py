@@ -1,6 +1,5 @@
 """Says how deep the alignment is, how many pairs a list of few false ones holds, and how many are known contacts."""
 
-from figures.analyse.sequences.pairs.contacts import TOUCHING
 from figures.analyse.sequences.pairs.false_discoveries import FALSE_DISCOVERIES
 from figures.analyse.sequences.pairs.precision import Precision
 from figures.analyse.sequences.record import SequenceAnalysis
@@ -47,8 +46,8 @@ def against_contacts(analysis: SequenceAnalysis) -> list[str]:
     *sets, chance = found
     shares = ", ".join(f"{_named(one)}: {_share(one)}" for one in sets)
     return [
-        f"Compared with the contacts of {contacts.source}: of the ranked pairs of which it is known whether they touch "
-        f"(below {TOUCHING:g} angstroms where distances are given), these shares are contacts, with 95 % intervals: "
+        f"Compared with the contacts of {contacts.source}: of the ranked pairs of which it is known whether they touch, "
+        "these shares are contacts, with 95 % intervals that take pairs as independent: "
         f"{shares}. Of all {counted(chance.pairs, 'such pair')} {100 * chance.share:.2g} % are contacts, which is what "
         "chance would find.",
         *(f"Note: {note}." for note in contacts.notes),
