@@ -46,8 +46,8 @@ def against_contacts(analysis: SequenceAnalysis) -> list[str]:
     *sets, chance = found
     shares = ", ".join(f"{_named(one)}: {_share(one)}" for one in sets)
     return [
-        f"Compared with the contacts of {contacts.source}: of the ranked pairs of which it is known whether they touch, "
-        "these shares are contacts, with 95 % intervals that take pairs as independent: "
+        f"Compared with the contacts of {contacts.source}: of the ranked pairs of which it is known whether they "
+        "touch, these shares are contacts, with 95 % intervals that take pairs as independent: "
         f"{shares}. Of all {counted(chance.pairs, 'such pair')} {100 * chance.share:.2g} % are contacts, which is what "
         "chance would find.",
         *(f"Note: {note}." for note in contacts.notes),
