@@ -105,12 +105,12 @@ def analyse_sequences(
             ]
         )
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
-    scores, norms, first, second, depend, by_chance, _ = values["map"]
+    scores, norms, first, second, depend, by_chance, *signed, _ = values["map"]
     favored = np.stack([first, second], axis=2).astype(int)
     every = ranked_pairs(scores, norms, favored, 1, varying, depend if L <= SHORT_SITES else None)
     pairs = [pair for pair in every if pair.j - pair.i >= separation]
     noise = [value for key, value in values.items() if key.startswith("noise/")]
-    evidence = judged(noise, scores, varying, pairs, separation, by_chance)
+    evidence = judged(noise, scores, varying, pairs, separation, by_chance, np.array(signed) if signed else None)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
     stopped = _stopped(values, max_iter)

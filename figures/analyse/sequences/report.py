@@ -4,6 +4,8 @@ import math
 
 from figures.analyse.sequences.clones import sentences
 from figures.analyse.sequences.mutations.command import model_sentences
+from figures.analyse.sequences.numbering.sentences import numbers_of_sites
+from figures.analyse.sequences.pairs.sentences import against_contacts, depth, discoveries
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.residuals import SIGNS
 from figures.analyse.sequences.scores import Pair
@@ -51,6 +53,8 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         f"count as {analysis.effective_number:.1f} sequences (Meff)."
         if analysis.identity is not None
         else size,
+        depth(analysis),
+        *numbers_of_sites(analysis),
         *(f"Note: {note}." for note in analysis.notes),
         _held_out(analysis),
         f"For the pair model, to predict one hidden letter is as hard as to choose among {math.exp(pair.mean):.3f} "
@@ -60,6 +64,8 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         *_penalties(analysis),
         _separation(analysis),
         *_evidence(analysis),
+        *discoveries(analysis),
+        *against_contacts(analysis),
         *_indirect(analysis),
         *_strongest(analysis),
         *sentences(analysis.clones),
