@@ -13,7 +13,9 @@ from theory.core.arrays import Array
 
 Hashes = NDArray[np.uint64]
 
-CHANCE_SHARE = 0.1  # rows that agree in three quarters of the columns alone, over copies found, above which it is chance
+CHANCE_SHARE = (
+    0.1  # rows that agree in three quarters of the columns alone, over copies found, above which it is chance
+)
 PARTS = 4  # random choices of three quarters of the columns
 MAX_ROUNDED_CELLS = 2e6  # of a table in which copies up to rounding are looked for: seconds
 MIN_SEEN = 2  # cells of a row without which it says too little to be a copy

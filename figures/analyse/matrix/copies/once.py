@@ -27,14 +27,17 @@ class TakenOnce:
 
 
 def taken_once(
-    X: CenteredRows, groups: Sequence[Any] | NDArray[Any] | None = None, choice: CopyChoice = "once"
+    X: CenteredRows,
+    groups: Sequence[Any] | NDArray[Any] | None = None,
+    choice: CopyChoice = "once",
+    names: Sequence[str] = (),
 ) -> TakenOnce:
     """Find copies among the rows of X (n, d), and take each row once; or `together`, with copies as the groups.
 
     Rows that are fitted twice are rows of twice the weight, which adds nothing to what is known of new rows, while
     every formula that counts rows (generalized cross-validation, leave-one-out, all theories) takes them for two. Taken
-    once, all of these are right. ValueError where fewer than three rows are left, where `groups` has another length,
-    and for `together` with groups of another kind.
+    once, all of these are right. ValueError where fewer than three rows are left, where `groups` or the `names` of the
+    rows have another length, and for `together` with groups of another kind.
     """
     if choice not in ("once", "together"):
         raise ValueError(f"copies must be once or together, got {choice!r}")
@@ -42,6 +45,8 @@ def taken_once(
         raise ValueError("copies must be once where there are groups, since together makes groups of its own")
     if groups is not None and len(groups) != X.n:
         raise ValueError(f"groups must be {X.n} labels, one for each row, got {len(groups)}")
+    if names and len(names) != X.n:
+        raise ValueError(f"row_names must be {X.n}, one for each row, got {len(names)}")
     found = find_copies(X.rows)
     numbers = np.arange(X.n)
     if not len(found.copies):

@@ -86,6 +86,11 @@ def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, Cells]]:
     return ((number, cells) for number, cells in rows if len(cells) > 1 or any(cell.strip() for cell in cells))
 
 
+def table_rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, Cells]]:
+    """Yield the rows that are read, with the last line of each, without remarks and empty rows at the end."""
+    return _of_table(_rows(text, layout), layout, _Found())
+
+
 def _of_table(rows: Iterator[tuple[int, Cells]], layout: Layout, found: _Found) -> Iterator[tuple[int, Cells]]:
     """Pass on the rows without remarks, and without rows of empty cells below the last one that has any."""
     blank: list[tuple[int, Cells]] = []
