@@ -32,6 +32,7 @@ from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import loadings_frame, scores_frame, spectrum_experiment, spectrum_rows
 from figures.analyse.matrix.table import columns_frame, errors_frame, lags_frame
 from figures.analyse.reading.matrix import Matrix, read_matrix
+from figures.analyse.reading.opening import extension
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import printable, say
 
@@ -51,6 +52,10 @@ def _read(options: argparse.Namespace) -> Table | HoledData:
     Fewer than two columns that vary are refused with that option too. A table with missing cells has its own analysis.
     """
     check_options(options)
+    if options.impute is not None and extension(options.file) in (".h5ad", ".mtx"):
+        raise OptionError(
+            "--impute writes tables of text, .npy, .npz and .parquet; save this one as one of these first"
+        )
     _require_sense(options)
     require_memory_for(options)
     matrix = read_matrix(options.file, reading_of(options), keep_holes=True)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from figures.analyse.matrix.copies import copies_said
 from figures.analyse.matrix.dependent.report import (
     best_for_dependent_rows,
     corrected_agreement,
@@ -67,6 +68,7 @@ def conclusions(analysis: MatrixAnalysis) -> list[str]:
     """Say what the best ridge is, what it achieves, and which columns are predicted."""
     return [
         f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows per column.",
+        *(f"{note[0].upper()}{note[1:]}." for note in _of_copies(analysis)),
         *_best(analysis),
         _achieved(analysis),
         *_columns(analysis),
@@ -74,10 +76,15 @@ def conclusions(analysis: MatrixAnalysis) -> list[str]:
     ]
 
 
+def _of_copies(analysis: MatrixAnalysis) -> list[str]:
+    all_kept = len(analysis.copies.of) == analysis.n
+    return copies_said(analysis.copies, "together" if all_kept else "once", analysis.row_names)
+
+
 def evidence(analysis: MatrixAnalysis) -> list[str]:
     """Say what was done to the table, whether its rows are independent and alike, and how well theory describes it."""
     return [
-        *(f"Note: {note}." for note in analysis.notes),
+        *(f"Note: {note}." for note in analysis.notes if note not in _of_copies(analysis)),
         row_order_text(analysis.row_order),
         *_dependent(analysis),
         row_scales_text(analysis.heterogeneity, analysis.dependent_rows is not None),

@@ -1,16 +1,20 @@
 """Reads Matrix Market files, sparse or dense, whose rows are samples."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from figures.analyse.errors import DataError
+from figures.analyse.memory import require_memory
+from figures.analyse.reading.matrix.arrays import FEWER
 from figures.analyse.reading.matrix.choices import Reading
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.matrix.shape import TableShape, shape_of_numbers
 from figures.analyse.reading.matrix.sparse import NUMBER, dense_rows, require_table
-from figures.analyse.reading.opening import open_binary
+from figures.analyse.reading.opening import GZIP_MAGIC, open_binary
 from figures.analyse.reading.tables.columns import numbered
 
+MAX_COLUMNS = 10**6
 NO_TABLE = {
     "symmetric": "a symmetric matrix, as covariances and distances are",
     "skew-symmetric": "a skew-symmetric matrix",
@@ -28,10 +32,10 @@ def read_market(path: Path, how: Reading) -> Matrix:
     from scipy.io import mmread
 
     (n, d, entries), form = _header(path)
+    _require_room(path, n, d)
     chosen = how.selected(path, numbered(d))
     try:
-        with open_binary(path) as file:
-            found: Any = mmread(file)
+        found: Any = mmread(_source(path))
     except (ValueError, OSError, OverflowError) as error:
         raise _damaged(path, error) from None
     matrix = found.tocsr() if hasattr(found, "tocsr") else found
@@ -47,6 +51,7 @@ def read_market(path: Path, how: Reading) -> Matrix:
 def shape_of_market(path: Path, how: Reading) -> TableShape:
     """Return the shape of a Matrix Market file, from its header. The DataErrors are those of `read_market`."""
     (n, d, entries), form = _header(path)
+    _require_room(path, n, d)
     chosen = how.selected(path, numbered(d))
     found = shape_of_numbers(n, d, len(chosen), NUMBER, False, "the header of the file says")
     extra = 3 * NUMBER * entries if form == "coordinate" else NUMBER * n * d
@@ -57,8 +62,7 @@ def _header(path: Path) -> tuple[tuple[int, int, int], str]:
     from scipy.io import mminfo
 
     try:
-        with open_binary(path) as file:
-            rows, columns, entries, form, field, symmetry = mminfo(file)
+        rows, columns, entries, form, field, symmetry = mminfo(_source(path))
     except (ValueError, OSError, OverflowError) as error:
         raise DataError(path, f"is no Matrix Market file, or its header is damaged ({error})") from None
     if field in NO_NUMBERS:
@@ -67,6 +71,21 @@ def _header(path: Path) -> tuple[tuple[int, int, int], str]:
         raise DataError(path, f"holds {NO_TABLE[symmetry]}, no table of samples by features; write it as general")
     require_table(path, (rows, columns))
     return (rows, columns, entries), form
+
+
+def _require_room(path: Path, n: int, d: int) -> None:
+    """Refuse what would not fit, before names of columns are made and places of rows are counted."""
+    require_memory(path, f"a matrix of {n} x {d} numbers with its zeros written out", float(NUMBER * n), FEWER)
+    if d > MAX_COLUMNS:
+        raise DataError(path, f"has {d} columns, and at most {MAX_COLUMNS} can be named; are its rows the features?")
+
+
+def _source(path: Path) -> str | BytesIO:
+    """Return what scipy is to read: the name of a plain file, or what a gzipped one unpacks to within its limit."""
+    with open_binary(path) as file:
+        with path.open("rb") as raw:
+            zipped = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        return BytesIO(file.read()) if zipped else str(path)
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
