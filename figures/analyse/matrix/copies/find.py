@@ -18,6 +18,7 @@ CHANCE_SHARE = (
 )
 PARTS = 4  # random choices of three quarters of the columns
 MAX_ROUNDED_CELLS = 2e6  # of a table in which copies up to rounding are looked for: seconds
+MAX_SINGLE = 1e38  # beyond it there are no numbers of single precision
 MIN_SEEN = 2  # cells of a row without which it says too little to be a copy
 
 
@@ -64,7 +65,7 @@ def find_copies(X: Array | RowBlocks) -> CopiedRows:
     hashes, seen = _hashes(blocks, _parts(d), d)
     of = _equal(hashes, seen)
     rounded = np.zeros(len(of), dtype=np.bool_)
-    if whole is not None and whole.size <= MAX_ROUNDED_CELLS and np.isfinite(whole).all():
+    if whole is not None and whole.size <= MAX_ROUNDED_CELLS and abs(whole).max() < MAX_SINGLE:
         alone = np.flatnonzero(of == np.arange(len(of)))
         single, seen = _hashes([whole[alone].astype(np.float32).astype(np.float64)], _parts(d), d)
         found = _equal(single, seen)

@@ -44,7 +44,7 @@ def taken_once(
     if groups is not None and choice == "together":
         raise ValueError("copies must be once where there are groups, since together makes groups of its own")
     if groups is not None and len(groups) != X.n:
-        raise ValueError(f"groups must be {X.n} labels, one for each row, got {len(groups)}")
+        raise ValueError(f"groups must have one label for each row, shape ({X.n},), got ({len(groups)},)")
     if names and len(names) != X.n:
         raise ValueError(f"row_names must be {X.n}, one for each row, got {len(names)}")
     found = find_copies(X.rows)
