@@ -117,7 +117,7 @@ def test_the_report_says_by_how_much_theory_is_off(analysis):
         column_error=np.full(8, 0.4),
         variances=np.full(8, 1.6),
     )
-    said = " ".join(matrix_report(changed, "title").split())
+    said = " ".join(matrix_report(replace(changed, show_theory=True), "title").split())
     assert f"lam = 0.1 20 2.5 {Estimate.of(measured[:, 0, 0])} 3 +50.0% 1.5 -25.0%" in said
     assert "differs from the held-out errors by 10.0 % (median)" in said
     assert "and by 25.0 % when it takes the covariance of the data as exact" in said
