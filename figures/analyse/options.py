@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, integer, jobs, penalty, positive_numbers, share
+from figures.analyse.options_of_generation import add_generation_options
 from figures.analyse.options_of_text import add_text_options
 from figures.analyse.reading.matrix.formats import FORMATS
 from figures.analyse.reading.sequences import MAX_TOKENS, checked_alphabet
@@ -111,6 +112,7 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     owners = {option.dest: "matrix or sequences" for option in shared}
     owners |= dict.fromkeys(_add_matrix_options(parser), "matrix")
     owners |= dict.fromkeys(_add_sequence_options(parser), "sequences")
+    owners |= dict.fromkeys(add_generation_options(parser), "sequences")
     owners |= dict.fromkeys(add_text_options(parser), "text")
     return parser, owners
 

@@ -1,11 +1,14 @@
 """Clones of a user's sequences: samples that keep the interactions of at most one, two or three sites of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.sequences.unlearned import unlearned
 from figures.analyse.wording import listed
+from simulate.core.diagnostics import R_HAT_LIMIT
 from simulate.nets import Clone, clone
 from simulate.nets.clones import MAX_ORDER, require_order
 from simulate.potts import FitError, MixingError
@@ -49,11 +52,19 @@ def _too_few(order: int, data: Sequences) -> str:
 
 
 def make_clones(
-    states: NDArray[np.uint8], n_colors: int, weights: Array, most: int | None, l2: float, field_l2: float, seed: int
+    states: NDArray[np.uint8],
+    n_colors: int,
+    weights: Array,
+    most: int | None,
+    l2: float,
+    field_l2: float,
+    seed: int,
+    second: Callable[[], Clone] | None = None,
 ) -> tuple[tuple[Clone, ...], tuple[str, ...]]:
     """Return clones of the orders 1 to `most`, and a note for each that cannot be had.
 
-    Order 2 has the penalties `l2` and `field_l2` of the pair model, for a log-likelihood summed over the weights.
+    Order 2 is what `second` makes, by Boltzmann learning; where it is None it is drawn from the model of
+    pseudo-likelihood with the penalties `l2` and `field_l2`, for a log-likelihood summed over the weights.
     """
     made, notes = [], []
     for order in range(1, (most or 0) + 1):
@@ -62,10 +73,22 @@ def make_clones(
         if order == 2:  # with penalties of its own, none, a field would be infinite
             options |= {"l2": l2 / weights.sum(), "field_l2": field_l2 / weights.sum()}
         try:
+            if order == 2 and second is not None:
+                made.append(_accepted(second()))
+                continue
             made.append(_mixed(states, max(2, n_colors), order, options))
         except (FitError, MixingError, ValueError, MemoryError) as error:
-            notes.append(f"there is no clone of order {order}: {_reason(error, order, l2)}")
+            learned = order == 2 and second is not None and isinstance(error, FitError | MemoryError)
+            reason = unlearned(error) if learned else _reason(error, order, l2)
+            notes.append(f"there is no clone of order {order}: {reason}")
     return tuple(made), tuple(notes)
+
+
+def _accepted(made: Clone) -> Clone:
+    """Return a clone whose chains agree; MixingError where they do not."""
+    if made.r_hat < R_HAT_LIMIT:
+        return made
+    raise MixingError(made.reason, {}, made.iterations or 0, "take fewer columns")
 
 
 def _reason(error: Exception, order: int, l2: float) -> str:
@@ -140,17 +163,25 @@ def clones_frame(clones: tuple[Clone, ...]) -> DataFrame:
 
 def clone_files(clones: tuple[Clone, ...], tokens: tuple[str, ...]) -> dict[str, str]:
     """Return the contents of one file for each clone, by the end of its name: FASTA, or CSV for longer tokens."""
-    letters = all(len(token) == 1 and (token == "-" or "A" <= token <= "Z") for token in tokens)
-    names = np.array(tokens)
     files = {}
     for made in clones:
-        rows = names[np.minimum(made.states, len(tokens) - 1)]
-        if letters:
-            lines = [f">clone{made.order}_{k}\n{''.join(each)}" for k, each in enumerate(rows, start=1)]
-        else:
-            lines = [",".join(map(_cell, each)) for each in rows]
-        files[f"clone{made.order}.{'fasta' if letters else 'csv'}"] = "\n".join(lines) + "\n"
+        ending, text = sequence_text(made.states, tokens, f"clone{made.order}")
+        files[f"clone{made.order}.{ending}"] = text
     return files
+
+
+def sequence_text(states: NDArray[np.integer], tokens: tuple[str, ...], name: str) -> tuple[str, str]:
+    """Return the ending and the content of a file of sequences (N, L) called `name`_1 and so on.
+
+    It is FASTA, or CSV without names where the tokens are longer than letters.
+    """
+    letters = all(len(token) == 1 and (token == "-" or "A" <= token <= "Z") for token in tokens)
+    rows = np.array(tokens)[np.minimum(states, len(tokens) - 1)]
+    if letters:
+        lines = [f">{name}_{k}\n{''.join(each)}" for k, each in enumerate(rows, start=1)]
+    else:
+        lines = [",".join(map(_cell, each)) for each in rows]
+    return "fasta" if letters else "csv", "\n".join(lines) + "\n"
 
 
 def _cell(token: str) -> str:

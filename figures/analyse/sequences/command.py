@@ -10,6 +10,7 @@ from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
 from figures.analyse.sequences.exports import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
+from figures.analyse.sequences.generation import generation_frame, generation_results, sequence_file
 from figures.analyse.sequences.needs import needs
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import GAP_NUMBER, Reference, first_letters, read_reference, record_names
@@ -62,6 +63,8 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         min_separation=options.min_separation,
         protein=sequences.alphabet == "protein",
         clones=options.clones,
+        generate=options.generate,
+        boltzmann=options.boltzmann,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
@@ -79,8 +82,12 @@ def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
     files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
+    if analysis.generation is not None:
+        frames["generation"] = generation_frame(analysis.generation)
+        files |= sequence_file(analysis.generation, analysis.tokens)
     return [
-        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files)
+        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files),
+        *generation_results(analysis.generation, title),
     ]
 
 

@@ -3,6 +3,7 @@
 import math
 
 from figures.analyse.sequences.clones import sentences
+from figures.analyse.sequences.generation import generation_sentences
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.residuals import SIGNS
 from figures.analyse.sequences.scores import Pair
@@ -61,6 +62,7 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         *_indirect(analysis),
         *_strongest(analysis),
         *sentences(analysis.clones),
+        *generation_sentences(analysis.generation),
     ]
 
 

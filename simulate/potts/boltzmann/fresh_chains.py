@@ -14,7 +14,8 @@ from simulate.potts.sampling import sample
 from theory.models import DensePottsModel
 
 N_CHAINS = 128  # fresh chains, two blocks of the sampler's kernel
-MAX_SWEEPS = 8000  # most sweeps before the samples of a check are drawn
+BURN_IN_SWEEPS = 1024  # of fresh chains; R-hat tells where these do not suffice
+SWEEPS_BETWEEN_SAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def judged(
         n_chains=N_CHAINS,
         start=start,
         n_threads=n_threads,
-        max_sweeps=MAX_SWEEPS,
+        burn_in=BURN_IN_SWEEPS,
+        thin=SWEEPS_BETWEEN_SAMPLES,
+        max_sweeps=2 * BURN_IN_SWEEPS,
         check=False,
     )
     shares = pair_shares(Sequences.of(chains.states, data.n_colors), n_threads)

@@ -1,0 +1,72 @@
+"""Learns the pair model whose samples have the family's pair covariances: once, however many outputs need it."""
+
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core import stream
+from simulate.potts import BoltzmannFit, boltzmann_learning
+from theory.core import Array
+
+PEARSON = 0.95  # of pair covariances, at which learning ends
+SECONDS_BETWEEN_LINES = 20.0  # of progress
+# Seconds of an update of one site in one chain, by the number of colors filled up to eights: z of the other sites, and
+# the draw of a color. Then those of a pair of sites in a step: counting its colors, and changing its couplings.
+UPDATE_SITE, UPDATE_COLOR, COUNT_CHAIN, CHANGE_COUPLING = 2.6e-11, 4e-9, 1.0e-9, 2.5e-9
+CHAINS, SWEEPS = 1024, 10  # of learning
+CHECKED_SWEEPS = 128 * 2700  # of all fresh chains in a check
+STEPS, CHECKS = 300, 2  # of learning, measured with families of proteins and RNA; twice as many are no surprise
+
+
+def learner(
+    colors: NDArray[np.uint8], n_colors: int, weights: Array, seed: int, n_threads: int, label: str | None
+) -> Callable[[], BoltzmannFit]:
+    """Return what learns the model of sequences (M, L) at the first call, and returns the same fit at every call.
+
+    A line of progress is written now and then where there is a `label`. FitError where the model was not found.
+    """
+
+    @cache
+    def learned() -> BoltzmannFit:
+        return boltzmann_learning(
+            colors,
+            max(2, n_colors),
+            rng=stream(seed, "Boltzmann learning"),
+            weights=weights,
+            pearson=PEARSON,
+            n_threads=n_threads,
+            on_record=None if label is None else _progress(label),
+        )
+
+    return learned
+
+
+def cost(n_sites: int, n_colors: int) -> float:
+    """Predict the seconds of one processor that learning takes, to a factor of two to three."""
+    wide = n_colors + -n_colors % 8
+    update = n_sites * wide * UPDATE_SITE * 1.5 + n_colors * UPDATE_COLOR
+    pairs = n_sites * (n_sites - 1) / 2
+    step = CHAINS * SWEEPS * n_sites * update + pairs * (CHAINS * COUNT_CHAIN + n_colors**2 * CHANGE_COUPLING)
+    return STEPS * step + CHECKS * CHECKED_SWEEPS * n_sites * update
+
+
+def _progress(label: str) -> Callable[[int, float], None]:
+    """Return what writes a line now and then; on a terminal one line after the other, as in a file."""
+    last = time.monotonic()
+
+    def on_record(step: int, pearson: float) -> None:
+        nonlocal last
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            print(
+                f"{label}: Boltzmann learning, step {step}, Pearson's coefficient of pair covariances {pearson:.3f} "
+                f"(to reach {PEARSON:g})",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    return on_record
