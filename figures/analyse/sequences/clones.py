@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.sequences.unlearned import unlearned
+from figures.analyse.sequences.unlearned import reason_of_learning
 from figures.analyse.wording import listed
-from simulate.core.diagnostics import R_HAT_LIMIT
 from simulate.nets import Clone, clone
 from simulate.nets.clones import MAX_ORDER, require_order
 from simulate.potts import FitError, MixingError
@@ -74,21 +73,14 @@ def make_clones(
             options |= {"l2": l2 / weights.sum(), "field_l2": field_l2 / weights.sum()}
         try:
             if order == 2 and second is not None:
-                made.append(_accepted(second()))
+                made.append(second())
                 continue
             made.append(_mixed(states, max(2, n_colors), order, options))
         except (FitError, MixingError, ValueError, MemoryError) as error:
-            learned = order == 2 and second is not None and isinstance(error, FitError | MemoryError)
-            reason = unlearned(error) if learned else _reason(error, order, l2)
+            learned = order == 2 and second is not None
+            reason = reason_of_learning(error) if learned else _reason(error, order, l2)
             notes.append(f"there is no clone of order {order}: {reason}")
     return tuple(made), tuple(notes)
-
-
-def _accepted(made: Clone) -> Clone:
-    """Return a clone whose chains agree; MixingError where they do not."""
-    if made.r_hat < R_HAT_LIMIT:
-        return made
-    raise MixingError(made.reason, {}, made.iterations or 0, "take fewer columns")
 
 
 def _reason(error: Exception, order: int, l2: float) -> str:

@@ -21,6 +21,7 @@ from theory.core import (
     NonNegativeCount,
     OpenShare,
     PositiveShare,
+    Share,
     SolverResult,
     checked,
     checks,
@@ -85,6 +86,7 @@ def boltzmann_learning(
     l2: Penalty | None = None,
     field_l2: Penalty | None = None,
     pearson: OpenShare = 0.95,
+    slope: Share = 0.0,
     start: DensePottsModel | None = None,
     rate: PositiveShare = 0.004,
     n_sweeps: Count = 10,
@@ -113,8 +115,9 @@ def boltzmann_learning(
     all gaps, in which few of the data are.
 
     It ends when samples of fresh chains, `n_checked` in number, have pair covariances whose correlation coefficient
-    with those of the data is `pearson` and split R-hat below 1.01. Half of these chains start from the data and half
-    from independent sites. A check that fails halves the rate. At least `min_iter` steps are made, in the second half
+    with those of the data is at least `pearson` and whose regression on those has at least the slope `slope`, and split
+    R-hat is below 1.01. Half of these chains start from the data and half from independent sites. A check that fails
+    halves the rate. At least `min_iter` steps are made, in the second half
     of which the rate falls to a fiftieth: so the maximum itself is found in small systems, while a family of proteins,
     which does not determine most of its couplings, is best left where its covariances agree. The result depends on
     the generator, not on `n_threads`. `on_record` is called with the step and the coefficient that the learning
@@ -166,10 +169,10 @@ def boltzmann_learning(
         history.append((done, shown.pearson, shown.slope))
         if on_record is not None:
             on_record(done, shown.pearson)
-        if done == max_iter or (done >= next_check and shown.pearson >= pearson):
+        if done == max_iter or (done >= next_check and shown.pearson >= pearson and shown.slope >= slope):
             model = ascent.model()
             judgment = judged(model, data, ascent.target, n_checked, rng, n_threads)
-            if not _failure(judgment, pearson):
+            if not _failure(judgment, pearson, slope):
                 break
             factor, next_check, waits = max(factor / 2, 1 / 16), done + waits, 2 * waits
     assert judgment is not None  # the last step is checked
@@ -185,11 +188,11 @@ def boltzmann_learning(
         l2=strength,
         field_l2=field_strength,
         seconds=time.process_time() - began,
-        reason=_failure(judgment, pearson),
+        reason=_failure(judgment, pearson, slope),
         reservation=judgment.chains.reason,
         residual=1 - judgment.found.pearson,
         iterations=done,
-        converged=not _failure(judgment, pearson),
+        converged=not _failure(judgment, pearson, slope),
     )
     if check and not fit.converged:
         raise FitError(f"boltzmann_learning did not converge in {done} steps: {fit.reason}; {ADVICE}", fit)
@@ -219,7 +222,7 @@ def _share_of_rate(step: int, min_iter: int) -> float:
     return max(LAST_RATE_SHARE, min(1.0, 2 * (1 - step / min_iter))) if step < min_iter else 1.0
 
 
-def _failure(judgment: Judgment, pearson: float) -> str:
+def _failure(judgment: Judgment, pearson: float, slope: float) -> str:
     """Say what the fresh chains hold against the model; an empty string for nothing."""
     found = judgment.found.pearson
     if not judgment.is_mixed:
@@ -229,4 +232,6 @@ def _failure(judgment: Judgment, pearson: float) -> str:
         )
     if found < pearson:
         return f"Pearson's coefficient of pair covariances is {found:.3f}, below {pearson:g}"
+    if judgment.found.slope < slope:
+        return f"the slope of pair covariances on those of the data is {judgment.found.slope:.3f}, below {slope:g}"
     return ""

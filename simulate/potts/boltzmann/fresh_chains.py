@@ -1,6 +1,7 @@
 """Judges a learned model by chains that took no part in learning it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from simulate.potts.sampling import sample
 from theory.models import DensePottsModel
 
 N_CHAINS = 128  # fresh chains, two blocks of the sampler's kernel
-BURN_IN_SWEEPS = 1024  # of fresh chains; R-hat tells where these do not suffice
+BURN_IN_SWEEPS = (1024, 4096)  # of fresh chains; the second where they do not agree after the first
 SWEEPS_BETWEEN_SAMPLES = 10
 
 
@@ -44,19 +45,13 @@ def judged(
     Half of the chains start from sequences of the data and half from independent sites: they agree only where both
     have come to the same law, so that a model which keeps chains near the data, but has its weight elsewhere, is seen.
     """
-    start = both_starts(data, N_CHAINS, rng)
-    chains = sample(
-        model,
-        n_samples,
-        seed=int(rng.integers(2**63)),
-        n_chains=N_CHAINS,
-        start=start,
-        n_threads=n_threads,
-        burn_in=BURN_IN_SWEEPS,
-        thin=SWEEPS_BETWEEN_SAMPLES,
-        max_sweeps=2 * BURN_IN_SWEEPS,
-        check=False,
-    )
+    start, seed = both_starts(data, N_CHAINS, rng), int(rng.integers(2**63))
+    for burn_in in BURN_IN_SWEEPS:
+        options: dict[str, Any] = {"n_chains": N_CHAINS, "burn_in": burn_in, "thin": SWEEPS_BETWEEN_SAMPLES}
+        options |= {"max_sweeps": 2 * burn_in, "n_threads": n_threads, "check": False}
+        chains = sample(model, n_samples, seed=seed, start=start, **options)
+        if chains.r_hat < R_HAT_LIMIT:
+            break
     shares = pair_shares(Sequences.of(chains.states, data.n_colors), n_threads)
     return Judgment(agreement(target, shares, data.n_sites, n_threads), chains)
 

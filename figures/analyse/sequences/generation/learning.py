@@ -14,12 +14,6 @@ from theory.core import Array
 
 PEARSON = 0.95  # of pair covariances, at which learning ends
 SECONDS_BETWEEN_LINES = 20.0  # of progress
-# Seconds of an update of one site in one chain, by the number of colors filled up to eights: z of the other sites, and
-# the draw of a color. Then those of a pair of sites in a step: counting its colors, and changing its couplings.
-UPDATE_SITE, UPDATE_COLOR, COUNT_CHAIN, CHANGE_COUPLING = 2.6e-11, 4e-9, 1.0e-9, 2.5e-9
-CHAINS, SWEEPS = 1024, 10  # of learning
-CHECKED_SWEEPS = 128 * 2700  # of all fresh chains in a check
-STEPS, CHECKS = 300, 2  # of learning, measured with families of proteins and RNA; twice as many are no surprise
 
 
 def learner(
@@ -43,15 +37,6 @@ def learner(
         )
 
     return learned
-
-
-def cost(n_sites: int, n_colors: int) -> float:
-    """Predict the seconds of one processor that learning takes, to a factor of two to three."""
-    wide = n_colors + -n_colors % 8
-    update = n_sites * wide * UPDATE_SITE * 1.5 + n_colors * UPDATE_COLOR
-    pairs = n_sites * (n_sites - 1) / 2
-    step = CHAINS * SWEEPS * n_sites * update + pairs * (CHAINS * COUNT_CHAIN + n_colors**2 * CHANGE_COUPLING)
-    return STEPS * step + CHECKS * CHECKED_SWEEPS * n_sites * update
 
 
 def _progress(label: str) -> Callable[[int, float], None]:

@@ -9,22 +9,25 @@ from numpy.typing import NDArray
 from figures.analyse.sequences.generation.comparison import Comparison, compared
 from figures.analyse.sequences.split import split_clusters
 from figures.analyse.sequences.tasks import Settings, pair_fit
-from figures.analyse.sequences.unlearned import unlearned
+from figures.analyse.sequences.unlearned import unlearned, unmixed
 from simulate.core import stream
 from simulate.core.diagnostics import R_HAT_LIMIT
 from simulate.nets import Clone
 from simulate.nets.clones import compared as compared_clone
-from simulate.potts import BoltzmannFit, Chains, FitError, sample
+from simulate.potts import BoltzmannFit, Chains, FitError, MixingError, sample
 from simulate.potts.boltzmann.fresh_chains import both_starts
 from simulate.potts.inference.sequences import Sequences
 from theory.core import Array
 from theory.models import DensePottsModel
 
 N_CHAINS = 128
-BURN_IN_SWEEPS = 2048
+BURN_IN_SWEEPS = (2048, 8192)  # of which the second is tried where chains do not agree after the first
 MIN_COMPARED = 10_000  # sequences that are drawn to be compared, of which only those asked for are written
 MAX_NEAREST = 1000  # sequences whose nearest natural one is looked for
-SLOWEST_SWEEPS = 50  # between two samples of a chain, where twice the autocorrelation time would be more
+LEAST_SWEEPS, MOST_SWEEPS = (
+    10,
+    200,
+)  # between two samples of a chain; twice the autocorrelation time, where it lies between these
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,13 +64,8 @@ def generated(
         chains = drawn(model, colors, n_colors, weights, max(count, MIN_COMPARED), fit, seed, n_threads)
     except (FitError, MemoryError) as error:
         return None, (f"no sequences were generated: {unlearned(error)}",)
-    if not chains.r_hat < R_HAT_LIMIT:
-        learns = "" if learn is not None else "learn the model by --boltzmann, whose samples mix on most families, "
-        return None, (
-            f"no sequences were generated: chains that started from the family and from independent sites did not come "
-            f"to agree (R-hat {chains.r_hat:.3f}, good below {R_HAT_LIMIT}), so that the sequences would be no fair "
-            f"sample of the model; {learns}take a stronger penalty (--l2), fewer columns or only one subfamily",
-        )
+    except MixingError as error:
+        return None, (f"no sequences were generated: {unmixed(error, learned=learn is not None)}",)
     comparisons = compared(colors, weights, chains.states, n_colors, _halves(clusters, weights, seed), seed)
     states = chains.states[:count]
     rng = stream(seed, "sequences whose nearest is looked for")
@@ -93,21 +91,20 @@ def drawn(
     seed: int,
     n_threads: int,
 ) -> Chains:
-    """Draw states of the model by chains of which half start from the family and half from independent sites."""
-    data = Sequences.of(colors, n_colors, weights)
-    apart = 20.0 if fit is None else 2 * fit.autocorrelation_time
-    return sample(
-        model,
-        count,
-        seed=seed,
-        n_chains=N_CHAINS,
-        start=both_starts(data, N_CHAINS, stream(seed, "starts of new sequences")),
-        burn_in=BURN_IN_SWEEPS,
-        thin=int(np.clip(np.ceil(apart), 10, SLOWEST_SWEEPS)),
-        max_sweeps=2 * BURN_IN_SWEEPS,
-        n_threads=n_threads,
-        check=False,
-    )
+    """Draw states of the model by chains of which half start from the family and half from independent sites.
+
+    MixingError where R-hat of the chains is not below 1.01 after the longest burn-in either.
+    """
+    start = both_starts(Sequences.of(colors, n_colors, weights), N_CHAINS, stream(seed, "starts of new sequences"))
+    apart = 2 * LEAST_SWEEPS if fit is None else 2 * fit.autocorrelation_time
+    for burn_in in BURN_IN_SWEEPS:
+        thin = int(np.clip(apart, LEAST_SWEEPS, MOST_SWEEPS))
+        options = {"n_chains": N_CHAINS, "burn_in": burn_in, "thin": thin, "max_sweeps": 2 * burn_in}
+        chains = sample(model, count, seed=seed, start=start, n_threads=n_threads, check=False, **options)
+        if chains.r_hat < R_HAT_LIMIT:
+            return chains
+        apart = 2 * chains.autocorrelation_time
+    raise MixingError(chains.reason, chains.diagnoses, chains.sweeps, "take fewer columns, or a stronger penalty")
 
 
 def pair_clone(

@@ -13,7 +13,7 @@ def generation_sentences(made: Generation | None) -> list[str]:
     """Return the sentences of the report; none where no sequences were asked for."""
     if made is None:
         return []
-    return [_origin(made), _agreement(made), *_weakness(made), *_slow(made), _nearest(made)]
+    return [_origin(made), _agreement(made), *_weakness(made), _nearest(made)]
 
 
 def _origin(made: Generation) -> str:
@@ -64,15 +64,6 @@ def _weakness(made: Generation) -> list[str]:
         ]
     return [
         f"{shrunk}: the penalty that keeps couplings finite, which few sequences decide, makes them somewhat weaker."
-    ]
-
-
-def _slow(made: Generation) -> list[str]:
-    if made.fit is None or not made.fit.reservation:
-        return []
-    return [
-        "Some columns change more slowly in the chains than all else: their frequencies in the new sequences are less "
-        "certain than the number of sequences suggests."
     ]
 
 
