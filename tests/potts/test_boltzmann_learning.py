@@ -12,6 +12,7 @@ from simulate.potts.boltzmann.ascent import Ascent, LearningChains
 from simulate.potts.boltzmann.fit import independent_sites
 from simulate.potts.boltzmann.shares import pair_shares, site_shares
 from simulate.potts.inference.sequences import Sequences
+from tests.bad_arguments import Example, assert_all_refused
 from theory.models import DensePottsModel
 from theory.models.potts import zero_sum, zero_sum_blocks
 
@@ -154,6 +155,7 @@ def test_known_couplings_are_recovered_and_samples_have_the_covariances_of_the_d
     assert len(fit.to_frame()) == len(fit.history)
 
 
+@pytest.mark.slow
 def test_the_result_depends_on_the_generator_and_not_on_threads(family):
     options = {"n_chains": 64, "n_checked": 512, "max_iter": 10, "check": False}
     first, second, other = (
@@ -267,3 +269,17 @@ def test_samples_of_other_lengths_are_not_compared():
 def test_samples_that_do_not_vary_have_no_covariances():
     found = covariance_agreement([[0, 1], [0, 1]], [[0, 1], [1, 0]], 2)
     assert (found.pearson, found.slope, found.site_error) == (0.0, 0.0, 0.5)
+
+
+def test_wrong_values_are_refused_by_name():
+    small = STATES[:40]
+    learning = {"sequences": small, "n_colors": C, "rng": stream(0, "wrong"), "weights": np.ones(40), "l2": 0.1}
+    learning |= {"field_l2": 0.1, "pearson": 0.5, "slope": 0.1, "rate": 0.01, "n_sweeps": 1, "n_chains": 16}
+    learning |= {"n_checked": 256, "min_iter": 0, "max_iter": 1, "n_threads": 1, "check": False}
+    examples = {
+        "boltzmann_learning": Example(boltzmann_learning, learning),
+        "covariance_agreement": Example(
+            covariance_agreement, {"states": small, "others": small, "n_colors": C, "weights": np.ones(40)}
+        ),
+    }
+    assert_all_refused(examples, n=40, seed=0)

@@ -9,6 +9,7 @@ from simulate.potts.boltzmann.kernels import covariance_sums
 from simulate.potts.boltzmann.shares import Shares, pair_shares, share_rows, site_shares
 from simulate.potts.inference.sequences import Sequences
 from theory.core import Result, checked
+from theory.models.potts.batches import checked_samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +40,8 @@ def covariance_agreement(states: Any, others: Any, n_colors: int, *, weights: An
     >>> round(found.pearson, 6), round(found.slope, 6), found.site_error
     (1.0, 1.0, 0.0)
     """
-    first, second = Sequences.of(states, n_colors, weights), Sequences.of(others, n_colors)
+    first = Sequences.of(states, n_colors, weights)
+    second = Sequences.of(checked_samples("others", others, n_colors), n_colors)
     if first.n_sites < 2 or second.n_sites != first.n_sites:
         raise ValueError(
             f"others must have as many sites as states, two at least, got {second.n_sites} and {first.n_sites}"

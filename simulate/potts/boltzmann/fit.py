@@ -28,8 +28,9 @@ from theory.core import (
     table,
 )
 from theory.models import DensePottsModel
+from theory.models.potts.batches import checked_samples
 
-PRIOR_STRENGTH = 5.0  # l2 times the effective number: a prior standard deviation of couplings of 1/sqrt(10)
+PRIOR_STRENGTH = 3.0  # l2 times the effective number: a prior standard deviation of couplings of 1/sqrt(6)
 FIELD_SHARE = 0.01  # of the penalty of the fields in that of the couplings
 MEMORY = 0.1  # share of the chains' present states in the shares of the model: an average over ten steps
 FLOOR = 0.01  # below this share pairs of colors move more slowly, since chains tell little of them
@@ -86,7 +87,7 @@ def boltzmann_learning(
     l2: Penalty | None = None,
     field_l2: Penalty | None = None,
     pearson: OpenShare = 0.95,
-    slope: Share = 0.0,
+    slope: Share = 0.8,
     start: DensePottsModel | None = None,
     rate: PositiveShare = 0.004,
     n_sweeps: Count = 10,
@@ -105,8 +106,8 @@ def boltzmann_learning(
     each where None. The gradient by J_ij(a, b) is f_ij(a, b) - p_ij(a, b) - 2 l2 J_ij(a, b): the weighted share of the
     pair of colors in the data less its probability in the model, which `n_chains` heat-bath chains estimate that go on
     from step to step ("persistent contrastive divergence"). So the model reproduces frequencies of sites and pairs,
-    which pseudo-likelihood with a penalty need not do. `l2` None is 5/M_eff with M_eff = 1/sum w^2, the prior of
-    couplings with the standard deviation .32, and `field_l2` None a hundredth of it.
+    which pseudo-likelihood with a penalty need not do. `l2` None is 3/M_eff with M_eff = 1/sum w^2, the prior of
+    couplings with the standard deviation .41, and `field_l2` None a hundredth of it.
 
     Each step makes `n_sweeps` sweeps and moves every parameter by `rate` times its gradient over the variance that it
     would have if sites were independent (see `simulate.potts.boltzmann.ascent`). The chains average over the last ten
@@ -117,11 +118,12 @@ def boltzmann_learning(
     It ends when samples of fresh chains, `n_checked` in number, have pair covariances whose correlation coefficient
     with those of the data is at least `pearson` and whose regression on those has at least the slope `slope`, and split
     R-hat is below 1.01. Half of these chains start from the data and half from independent sites. A check that fails
-    halves the rate. At least `min_iter` steps are made, in the second half
-    of which the rate falls to a fiftieth: so the maximum itself is found in small systems, while a family of proteins,
-    which does not determine most of its couplings, is best left where its covariances agree. The result depends on
-    the generator, not on `n_threads`. `on_record` is called with the step and the coefficient that the learning
-    chains show, every ten steps.
+    halves the rate. The slope is asked for since the coefficient does not see a common factor: where one pair stands
+    out, it is near 1 long before the pair is as strong as in the data. At least `min_iter` steps are made, in the
+    second half of which the rate falls to a fiftieth: so the maximum itself is found in small systems, while a family
+    of proteins, which does not determine most of its couplings, is best left where its covariances agree. The result
+    depends on the generator, not on `n_threads`. `on_record` is called with the step and the coefficient that the
+    learning chains show, every ten steps.
 
     ValueError for bad arguments, MemoryError where the couplings do not fit. FitError, with the fit as `.fit`, where
     `max_iter` steps do not suffice; `check=False` returns that fit. Derived here: the step is Newton's for independent
@@ -137,7 +139,7 @@ def boltzmann_learning(
     began = time.process_time()
     if max_iter < min_iter:
         raise ValueError(f"max_iter must be at least min_iter = {min_iter}, got {max_iter}")
-    data = Sequences.of(sequences, n_colors, weights)
+    data = Sequences.of(checked_samples("sequences", sequences, n_colors), n_colors, weights)
     if data.n_sites < 2:
         raise ValueError(f"sequences must have two sites at least, got {data.n_sites}")
     checks.fits_in_memory(

@@ -12,7 +12,7 @@ from simulate.core import stream
 from simulate.potts import BoltzmannFit, boltzmann_learning
 from theory.core import Array
 
-PEARSON = 0.95  # of pair covariances, at which learning ends
+PEARSON, SLOPE = 0.95, 0.8  # of pair covariances, at which learning ends
 SECONDS_BETWEEN_LINES = 20.0  # of progress
 
 
@@ -32,6 +32,7 @@ def learner(
             rng=stream(seed, "Boltzmann learning"),
             weights=weights,
             pearson=PEARSON,
+            slope=SLOPE,
             n_threads=n_threads,
             on_record=None if label is None else _progress(label),
         )
