@@ -49,6 +49,7 @@ def made(learned):
     return new
 
 
+@pytest.mark.slow
 def test_the_command_writes_sequences_a_table_and_a_scatter(tmp_path, capsys):
     letters = np.array(list("ACG"))[family(200)]
     path = tmp_path / "mine.fasta"
@@ -166,6 +167,7 @@ def test_what_cannot_be_had_is_a_note():
     assert "too large for the memory" in unlearned(MemoryError())
 
 
+@pytest.mark.slow
 def test_two_phases_give_no_sequences():
     states = np.repeat(np.array([[0] * 12, [1] * 12], np.uint8), 100, axis=0)
     made, notes = generated(states, np.ones(200), np.arange(200), settings(0.01), 5, None, 0, 1)

@@ -122,7 +122,7 @@ def analyse_sequences(
     learn = learner(colors, n_colors, own.weights, seed, threads, progress)
     second = None if boltzmann is False else lambda: pair_clone(colors, n_colors, own.weights, learn(), seed, threads)
     made, unmade = make_clones(colors, len(tokens), own.weights, clones, settings.l2, field_l2, seed, second)
-    new, ungenerated = None, ()
+    new, ungenerated = None, tuple[str, ...]()
     if generate is not None:
         source = learn if boltzmann else None
         new, ungenerated = generated(colors, own.weights, own.clusters, settings, generate, source, seed, threads)

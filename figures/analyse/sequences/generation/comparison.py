@@ -95,7 +95,7 @@ def _cumulants(states: States, weights: Array, n_colors: int, sets: list[tuple[i
         place = codes[:, sites[0]]
         for site in sites[1:]:
             place = place * C + codes[:, site]
-        return np.bincount(place, w, C ** len(sites)).reshape((C,) * len(sites))
+        return np.asarray(np.bincount(place, w, C ** len(sites)).reshape((C,) * len(sites)), dtype=float)
 
     parts = []
     for sites in sets:

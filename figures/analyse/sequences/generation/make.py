@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,7 @@ def drawn(
     apart = 2 * LEAST_SWEEPS if fit is None else 2 * fit.autocorrelation_time
     for burn_in in BURN_IN_SWEEPS:
         thin = int(np.clip(apart, LEAST_SWEEPS, MOST_SWEEPS))
-        options = {"n_chains": N_CHAINS, "burn_in": burn_in, "thin": thin, "max_sweeps": 2 * burn_in}
+        options: dict[str, Any] = {"n_chains": N_CHAINS, "burn_in": burn_in, "thin": thin, "max_sweeps": 2 * burn_in}
         chains = sample(model, count, seed=seed, start=start, n_threads=n_threads, check=False, **options)
         if chains.r_hat < R_HAT_LIMIT:
             return chains

@@ -3,6 +3,7 @@
 import numpy as np
 
 from figures.analyse.sequences.generation.comparison import PAIRS, Comparison
+from figures.analyse.sequences.generation.learning import PEARSON, SLOPE
 from figures.analyse.sequences.generation.make import Generation
 from figures.analyse.wording import counted, duration
 
@@ -63,7 +64,8 @@ def _weakness(made: Generation) -> list[str]:
             "samples have the covariances of the family."
         ]
     return [
-        f"{shrunk}: the penalty that keeps couplings finite, which few sequences decide, makes them somewhat weaker."
+        f"{shrunk}: learning stops where their correlation with the family's is {PEARSON:g} and this factor {SLOPE:g}, "
+        "since beyond that a model would learn more and more of the noise of the family."
     ]
 
 
