@@ -194,3 +194,15 @@ def test_a_number_that_is_none_is_refused(tmp_path, capsys, number):
     path.write_text(">a\nAC\n", encoding="ascii")
     assert main([str(path), "--generate", number]) == 2
     assert "--generate must be an integer of at least 1" in capsys.readouterr().err
+
+
+def test_a_clone_that_is_farther_than_independent_columns_is_said():
+    from figures.analyse.sequences.clones import _farther
+
+    def clone(order, mean):
+        return SimpleNamespace(order=order, marginals=[None, SimpleNamespace(mean=mean, noise=0.03)])
+
+    assert "differs from the alignment by more (0.05)" in _farther((clone(1, 0.04), clone(2, 0.05)))[0]
+    assert _farther((clone(1, 0.04), clone(2, 0.035))) == []
+    assert _farther((clone(1, 0.01), clone(2, 0.025))) == []  # within the noise
+    assert _farther((clone(2, 0.05),)) == []

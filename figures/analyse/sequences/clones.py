@@ -112,7 +112,22 @@ def _mixed(states: NDArray[np.uint8], n_colors: int, order: int, options: dict[s
 
 def sentences(clones: tuple[Clone, ...]) -> list[str]:
     """Say what a clone is, and how good each one is."""
-    return [MEANING, *map(_sentence, clones)] if clones else []
+    return [MEANING, *map(_sentence, clones), *_farther(clones)] if clones else []
+
+
+def _farther(clones: tuple[Clone, ...]) -> list[str]:
+    """Say where the clone of pairs is farther from the alignment in two columns than that of independent columns."""
+    of = {made.order: made for made in clones}
+    if not {1, 2} <= set(of) or min(len(of[1].marginals), len(of[2].marginals)) < 2:
+        return []
+    alone, pairs = of[1].marginals[1], of[2].marginals[1]
+    if pairs.mean <= max(alone.mean, pairs.noise):
+        return []
+    return [
+        f"In two columns the clone of order 2 differs from the alignment by more ({pairs.mean:.3g}) than that of "
+        f"independent columns ({alone.mean:.3g}), because it misses the frequencies of single columns: its covariances "
+        "are those of its pair model, but do not take it for a copy of what pairs of columns show."
+    ]
 
 
 def _sentence(made: Clone) -> str:
