@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, integer, jobs, penalty, positive_numbers, share
+from figures.analyse.options_of_generation import add_generation_options
 from figures.analyse.options_of_models import add_model_options
 from figures.analyse.options_of_numbering import add_numbering_options
 from figures.analyse.options_of_tables import add_table_options
@@ -116,6 +117,7 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     owners |= dict.fromkeys(add_table_options(parser), "matrix")
     owners |= dict.fromkeys(_add_sequence_options(parser), "sequences")
     owners |= dict.fromkeys(add_model_options(parser), "sequences")
+    owners |= dict.fromkeys(add_generation_options(parser), "sequences")
     owners |= dict.fromkeys(add_text_options(parser), "text")
     return parser, owners
 

@@ -9,6 +9,7 @@ from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
 from figures.analyse.sequences.exports import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
+from figures.analyse.sequences.generation import generation_frame, generation_results, sequence_file
 from figures.analyse.sequences.mutations.command import model_results, mutation_frames, wanted, with_model
 from figures.analyse.sequences.needs import needs
 from figures.analyse.sequences.numbering.chosen import chosen_contacts, chosen_reference
@@ -62,6 +63,8 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         min_separation=options.min_separation,
         protein=sequences.alphabet == "protein",
         clones=options.clones,
+        generate=options.generate,
+        boltzmann=options.boltzmann,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
@@ -85,9 +88,13 @@ def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
     files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
+    if analysis.generation is not None:
+        frames["generation"] = generation_frame(analysis.generation)
+        files |= sequence_file(analysis.generation, analysis.tokens)
     return [
         TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files),
         *model_results(analysis, title),
+        *generation_results(analysis.generation, title),
     ]
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from figures.analyse.record import Analysis
 from figures.analyse.sequences.evidence import Evidence
+from figures.analyse.sequences.generation import Generation
 from figures.analyse.sequences.models.record import SequenceModel
 from figures.analyse.sequences.mutations.record import Wanted
 from figures.analyse.sequences.pairs.contacts import Contacts
@@ -52,6 +53,7 @@ class SequenceAnalysis(Analysis):
     clusters: NDArray[np.int64] = field(repr=False)  # (M,) numbers of the clusters, from 0
     commonest: NDArray[np.int64] = field(repr=False)  # (L,) the color with the largest weight at each site
     clones: tuple[Clone, ...] = field(default=(), repr=False)
+    generation: Generation | None = field(default=None, repr=False)
     reference: Reference | None = None  # whose residues the sites are, for the user's numbers
     settings: Settings | None = field(default=None, repr=False)  # of the fits: the penalties
     asked: Wanted | None = field(default=None, repr=False)  # of the model: its file and the mutations

@@ -3,6 +3,7 @@
 import math
 
 from figures.analyse.sequences.clones import sentences
+from figures.analyse.sequences.generation import generation_sentences
 from figures.analyse.sequences.mutations.command import model_sentences
 from figures.analyse.sequences.numbering.sentences import numbers_of_sites
 from figures.analyse.sequences.pairs.sentences import against_contacts, depth, discoveries
@@ -70,6 +71,7 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         *_strongest(analysis),
         *sentences(analysis.clones),
         *model_sentences(analysis),
+        *generation_sentences(analysis.generation),
     ]
 
 
