@@ -139,7 +139,8 @@ def _grows_geometrically(matrix: Array, memory: int) -> bool:
         steps = np.log(np.linalg.cholesky(matrix).diagonal())
     except np.linalg.LinAlgError:
         return False
-    return abs(2 * (steps[3 * memory // 2 :].sum() - steps[memory : 3 * memory // 2].sum())) < FORGOTTEN * memory
+    bend = 2 * float(steps[3 * memory // 2 :].sum() - steps[memory : 3 * memory // 2].sum())
+    return abs(bend) < FORGOTTEN * memory
 
 
 def _symmetric_modes(matrix: Array, centered: bool) -> RowModes:

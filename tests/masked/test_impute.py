@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from simulate.core import Estimate, stream
 from simulate.masked import holes_depend_on_values, imputation_error, impute, sample, with_holes
 from simulate.masked.holes import expectation
+from simulate.masked.holes.calibration import Calibration
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
-from simulate.masked.holes.imputed import Calibration
 from simulate.masked.holes.laid import Laid, laid_holes
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
