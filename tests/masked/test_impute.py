@@ -76,7 +76,7 @@ def test_the_distance_that_is_reported_bounds_the_true_one():
 def test_a_larger_ridge_is_taken_where_the_steps_do_not_settle(monkeypatch):
     X, seen = table(11, n=20, d=10, rate=0.5)
     monkeypatch.setattr(HiddenEntries, "choose", lambda self: len(RIDGES) - 1)
-    monkeypatch.setattr("simulate.masked.holes.imputed.MAX_STEPS", 30)
+    monkeypatch.setattr("simulate.masked.holes.methods.MAX_STEPS", 30)
     found = impute(X, seen)
     assert found.converged
     assert found.lam > RIDGES[-1]
@@ -191,7 +191,8 @@ def test_it_beats_the_mean_also_with_fewer_rows_than_columns():
 
 def test_too_few_steps_are_an_error_that_carries_the_result(monkeypatch):
     X, seen = table(10)
-    monkeypatch.setattr("simulate.masked.holes.imputed.MAX_STEPS", 3)
+    monkeypatch.setattr("simulate.masked.holes.methods.MAX_STEPS", 3)
+    monkeypatch.setattr("simulate.masked.holes.methods.DISTANCE", 1e-12)
     monkeypatch.setattr("simulate.masked.holes.imputed.DISTANCE", 1e-12)
     with pytest.raises(FitError, match=r"after 3 steps at lam = 0\.001: raise lam") as failure:
         impute(X, seen, lam=0.001)

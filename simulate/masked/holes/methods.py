@@ -29,6 +29,8 @@ DISTANCE_OF_HIDDEN = 2e-2  # likewise where entries are hidden: their errors are
 
 
 class Model(Protocol):
+    """What was learned of a table, by which it fills rows."""
+
     def fill(self, values: Array, seen: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Return the rows (n, d) with predictions in their holes, and a variance of each hole, in standard units."""
 
@@ -50,6 +52,7 @@ class Filled:
 
 
 def by_maximization(holed: HoledTable, lam: float | None) -> Filled:
+    """Fill by expectation maximization; without a ridge `lam` that of least error at hidden entries is taken."""
     hidden = HiddenEntries(holed.values, holed.seen, hole_weights(holed.seen))
     patterns = Patterns.of(holed.seen)
 
@@ -82,6 +85,7 @@ def by_maximization(holed: HoledTable, lam: float | None) -> Filled:
 
 
 def by_pairs(holed: HoledTable, lam: float | None) -> Filled:
+    """Fill by covariances of pairs of columns that are seen together, without the row itself."""
     pairwise = Pairwise(holed.values, Patterns.of(holed.seen), holed.rates)
     if lam is None:
         errors = errors_along(holed, None, "pairwise")
@@ -103,6 +107,7 @@ def by_pairs(holed: HoledTable, lam: float | None) -> Filled:
 
 
 def by_own_rows(holed: HoledTable, lam: float | None) -> Filled:
+    """Fill by regressions of each column over the rows that have it."""
     regressions = OwnRows(holed.values, holed.seen)
     if lam is None:
         errors = errors_along(holed, None, "own_rows")
