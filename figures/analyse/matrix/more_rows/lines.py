@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.analyse.matrix.more_rows.curve import LongCurve, beyond, gaussian_theory, long_curve
+from figures.analyse.matrix.plan import MIN_ROWS
 from figures.core import Curve, Row, row
 from simulate.core import Estimate
 
@@ -26,9 +27,9 @@ def more_rows(X: CenteredRows, unlike: Predict | None, dependent: bool, seed: in
     """Continue the curve of the rows X, by the theory of rows of different scale where there is one.
 
     None for rows that depend on each other, whose theory says how more rows of the same kind would do only up to twice
-    as many.
+    as many, and for so few rows that no theory is given.
     """
-    if dependent:
+    if dependent or X.n < MIN_ROWS:
         return None
     return long_curve(X, unlike or gaussian_theory(X), beyond(X.n, X.d), seed)
 

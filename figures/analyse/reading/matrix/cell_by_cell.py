@@ -149,7 +149,10 @@ def _numbers(
         cell = cells[column]
         value = value_of_cell(cell, how)
         if value is None:
-            found.faults.add(_not_a_number(layout, number, column, cells, how), column)
+            fault = _not_a_number(layout, number, column, cells, how)
+            found.faults.add(fault, column)
+            if fault.startswith(f"row {number} "):  # it is one of the whole row
+                return None
             continue
         if isfinite(value):
             row.append(value)
