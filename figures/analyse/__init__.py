@@ -1,14 +1,17 @@
 """Analyses of users' own files: readers, and what is measured and predicted for matrices, sequences and text.
 
-What is of use in Python is loaded when it is first used: alignments (`read_alignment`), the pair model of a family with
-the files that other programs read (`family_model`, `write_model`, `read_model`), the scores of its mutations
-(`family_mutations`, `read_mutations`, `compare_mutations`), and the rows that a table would need (`rows_needed`).
+What is of use in Python is loaded when it is first used: whole analyses (`analyse`), alignments (`read_alignment`), the
+pair model of a family with the files that other programs read (`family_model`, `write_model`, `read_model`), the scores
+of its mutations (`family_mutations`, `read_mutations`, `compare_mutations`), and the rows that a table would need
+(`rows_needed`).
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from figures.analyse.in_python import Analyzed as Analyzed
+    from figures.analyse.in_python import analyse as analyse
     from figures.analyse.matrix.more_rows import RowsNeeded as RowsNeeded
     from figures.analyse.matrix.more_rows import rows_needed as rows_needed
     from figures.analyse.sequences.models import Alignment as Alignment
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from figures.analyse.sequences.mutations import read_mutations as read_mutations
 
 _NAMES_OF = {
+    "figures.analyse.in_python": ("Analyzed", "analyse"),
     "figures.analyse.matrix.more_rows": ("RowsNeeded", "rows_needed"),
     "figures.analyse.sequences.models": (
         "Alignment",

@@ -91,6 +91,7 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     add("--jobs", type=jobs, default=-1, metavar="N", help=of_jobs)
     add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help=f"where results go (default: {OUTPUT_SHOWN})")
+    add("--json", action="store_true", help="also write conclusions and numbers as analyse_NAME.json")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
     shared = [
         add(

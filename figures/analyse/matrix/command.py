@@ -26,9 +26,10 @@ from figures.analyse.matrix.holes.command import (
     report_holed,
     results_of_holed,
 )
+from figures.analyse.matrix.holes.report import summary as holes_summary
 from figures.analyse.matrix.needs import matrix_needs, require_memory_for
 from figures.analyse.matrix.record import MatrixAnalysis
-from figures.analyse.matrix.report import report
+from figures.analyse.matrix.report import report, summary
 from figures.analyse.matrix.spectrum import loadings_frame, scores_frame, spectrum_experiment, spectrum_rows
 from figures.analyse.matrix.table import columns_frame, errors_frame, lags_frame
 from figures.analyse.reading.matrix import Matrix, read_matrix
@@ -110,7 +111,7 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise OptionError("--whiten-rows needs an order of the rows, and --order none says that there is none")
 
 
-def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str) -> MatrixAnalysis | HoledResult:
+def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str | None) -> MatrixAnalysis | HoledResult:
     if isinstance(table, HoledData):
         return analyse_holed(table, options, label)
     standardize, note = scale_choice(table.rows, options.standardize)
@@ -172,5 +173,8 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
     report=_report,
     results=_results,
+    conclusions=lambda analysis: (
+        holes_summary(analysis.analysis) if isinstance(analysis, HoledResult) else summary(analysis)
+    ),
     needs=matrix_needs,
 )

@@ -18,7 +18,7 @@ from figures.analyse.sequences.pairs.gaps import without_gaps
 from figures.analyse.sequences.pairs.tables import contact_rows, numbering_rows, site_frames
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import record_names
-from figures.analyse.sequences.report import report
+from figures.analyse.sequences.report import report, summary
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.steps import Steps, TableAndFigure
 
@@ -45,7 +45,7 @@ def _notes(sequences: Sequences) -> list[str]:
     return [f"{M} sequences of {L} sites, {sequences.alphabet} ({tokens})", *sequences.notes]
 
 
-def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> SequenceAnalysis:
+def _analyse(sequences: Sequences, options: argparse.Namespace, label: str | None) -> SequenceAnalysis:
     # Read before the long work, since their names may be wrong.
     asked = wanted(options, sequences)
     reference = chosen_reference(sequences, options)
@@ -106,5 +106,6 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n_sequences} sequences, {analysis.n_sites} sites",
     report=lambda analysis, title: report(analysis, f"Pair model of {title}"),
     results=_results,
+    conclusions=summary,
     needs=lambda options: needs(_read(options), options),
 )
