@@ -69,9 +69,11 @@ def test_holes_sequences_and_documents():
     found = analyse(sequences(), kind="sequences", jobs=1)
     assert found.analysis.n_sequences == 40
     assert json.loads(found.to_json())["kind"] == "sequences"
-    words = [[f"{topic}{k % 5}" for k in range(30)] for topic in ("apple", "stone") for _ in range(6)]
-    found = analyse([" ".join(text) for text in words], kind="text", sweeps=10, permutations=100, topics=2)
-    assert found.analysis.n_documents == 12
+    rng = np.random.default_rng(3)
+    words = [[f"{topic}{a}{b}" for a in "abcdefgh" for b in "klmno"] for topic in ("uu", "vv")]
+    texts = [" ".join(rng.choice(topic, 80)) for topic in words for _ in range(30)]
+    found = analyse(texts, kind="text", sweeps=10, permutations=100, topics=2, thresholds=[0.2])
+    assert found.analysis.n_documents == 60
 
 
 def test_results_are_written_where_asked(tmp_path):
