@@ -22,16 +22,28 @@ from theory.masked.ridgeless import PeakHeight, peak_height, ridgeless
 from theory.masked.solution import MaskedRidgeSolution
 from theory.masked.solve import solve
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
+from theory.masked.training import (
+    BestTime,
+    MaskedTrainingSolution,
+    OnePassSolution,
+    TrainingCurve,
+    best_time,
+    training_curve,
+    training_predictor,
+)
 
 if TYPE_CHECKING:
     from theory.masked import closed_forms
 
 __all__ = [
+    "BestTime",
     "EstimatedRidgeSolution",
     "LearningCurve",
     "MaskCurve",
     "MaskedRidgeSolution",
+    "MaskedTrainingSolution",
     "MissingEntriesSolution",
+    "OnePassSolution",
     "OptimalRidge",
     "OracleError",
     "PeakHeight",
@@ -40,6 +52,8 @@ __all__ = [
     "SpanMaskSolution",
     "SpanWindowsSolution",
     "TeacherStudentSolution",
+    "TrainingCurve",
+    "best_time",
     "closed_forms",
     "conditional_variances",
     "estimate",
@@ -53,6 +67,8 @@ __all__ = [
     "ridgeless",
     "solve",
     "teacher_student",
+    "training_curve",
+    "training_predictor",
 ]
 
 

@@ -1,0 +1,129 @@
+"""Errors of a weighted sum of ridge regressions, from the effective ridges of the single ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.core import Array
+from theory.masked.errors import per_coordinate
+from theory.models import Covariance, Spectrum
+from theory.models.conventions import samples_per_unknown
+from theory.numerics import ConvergenceError, Solution
+from theory.numerics.filters import ComplexArray, Filter
+from theory.random_matrix.complex_ridge import (
+    complex_diagonal,
+    follow_ridge,
+    inverse_diagonal,
+    ridge_map,
+    solve_complex_ridge,
+)
+
+LARGEST_ROUNDING = 1e-8  # of the test error, relative to it
+ADVICE = "training has come too close to its end for double precision: take ridgeless, which is its limit"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPoint:
+    """What is known of masked regression at one time; arrays are (c,), one entry for each class of coordinates."""
+
+    test_error: Array
+    train_error: Array
+    gcv_error: Array  # what generalized cross-validation tends to, which is not the test error here
+    rounding: float  # of the errors, relative to the test error
+    ridge: Solution[ComplexArray]
+
+
+def training_point(covariance: Covariance, alpha: float, found: Filter, exact_size: bool = False) -> TrainingPoint:
+    """Evaluate the errors of the filter; see `theory.masked.solve` for the equations. Raises ConvergenceError."""
+    spectrum = covariance.spectrum
+    ridge = solve_complex_ridge(spectrum, alpha, found.ridges)
+    kappa = ridge.value[:, None]
+    if exact_size:
+        ridge, slope, resolvents = _minors(covariance, alpha, found.ridges, ridge.value)
+        kappa = ridge.value
+    else:
+        slope = ridge_map(spectrum, alpha)(ridge.value)[1][:, None]
+        resolvents = _Resolvents.of(spectrum, ridge.value)
+    test, train, rounding = _polarized(found, kappa, slope, resolvents)
+    used = (found.weights[:, None] * (1 - found.ridges[:, None] / kappa)).sum(0)  # df1/alpha of each ridge
+    gcv = train / (1 - 2 * used.real) ** 2
+    errors = (per_coordinate(covariance, values) for values in (test, train, np.broadcast_to(gcv, test.shape)))
+    return TrainingPoint(*errors, rounding, ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class _Resolvents:
+    """Diagonals at every ridge, (N, c): 1/r_k, and [R Sigma R]_kk/r_k^2 with R = (Sigma + kappa)^-1, r_k = R_kk."""
+
+    inverse: ComplexArray
+    numerator: ComplexArray
+
+    @classmethod
+    def of(cls, spectrum: Spectrum, kappa: ComplexArray) -> "_Resolvents":
+        inverse = inverse_diagonal(spectrum, kappa)
+        covered = spectrum.eigenvalues / (spectrum.eigenvalues + kappa[:, None]) ** 2
+        return cls(inverse, inverse**2 * complex_diagonal(spectrum, covered))
+
+
+def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: _Resolvents) -> tuple[Array, Array, float]:
+    """Sum the two-ridge errors E(L, L') = (kappa/r' - kappa'/r)/(L - L') over all pairs of ridges.
+
+    The pair of one ridge with itself has the derivative [R Sigma R]_kk/r^2/(dL/dkappa). Since the numerator changes its
+    sign with the order of the pair, one product of the matrix w w'/(L - L') with kappa serves both of its terms.
+    """
+    ridges, weights, kappas, slopes, inverse, numerator = (
+        np.concatenate([values, values.conj()])
+        for values in (found.ridges, found.weights, kappa, slope, at.inverse, at.numerator)
+    )
+    gaps = ridges[:, None] - ridges
+    np.fill_diagonal(gaps, 1.0)
+    pairs = weights[:, None] * weights / gaps
+    np.fill_diagonal(pairs, 0.0)
+    left = pairs.T @ kappas
+    own = weights[:, None] ** 2 * numerator / slopes
+    test = (2 * (left * inverse).sum(0) + own.sum(0)).real
+    on_rows = (pairs * (ridges[:, None] * ridges)).sum(0)[:, None]
+    train = (2 * (on_rows * inverse / kappas).sum(0) + (own * (ridges[:, None] / kappas) ** 2).sum(0)).real
+    terms = 2 * ((abs(pairs).T @ abs(kappas)) * abs(inverse)).sum(0) + abs(own).sum(0)
+    scale = np.finfo(float).eps * terms
+    rounding = float(np.max(np.divide(scale, test, out=np.zeros_like(test), where=test > 0)))
+    if not rounding <= LARGEST_ROUNDING:
+        what = f"errors along training at ridges down to |L| = {abs(ridges).min():.3g}"
+        raise ConvergenceError.of(what, test, rounding, LARGEST_ROUNDING, advice=ADVICE)
+    # A train error that has vanished is the rounding of its terms, of either sign.
+    return test, np.where(abs(train) < scale, abs(train), train), rounding
+
+
+def _minors(
+    covariance: Covariance, alpha: float, ridges: ComplexArray, start: ComplexArray
+) -> tuple[Solution[ComplexArray], ComplexArray, _Resolvents]:
+    """Solve for effective ridges (N, c) of the minors of Sigma, the unknowns that each regression really has."""
+    if not covariance.is_finite:
+        raise ValueError("exact_size needs a finite d: at d = infinity there is nothing to correct")
+    spectrum, d = covariance.spectrum, covariance.size
+    if d < 2:
+        raise ValueError(f"exact_size needs d of at least 2, got {d}")
+    n = samples_per_unknown(alpha, d) * (d - 1)
+    s = spectrum.eigenvalues
+
+    def diagonals(kappa: ComplexArray, power: int) -> tuple[ComplexArray, ComplexArray]:
+        """Return [R^power]_kk and tr R^power at kappa (N, c), each at the ridge of its own coordinate."""
+        values = 1 / (s + kappa[..., None]) ** power
+        trace = d * (values @ spectrum.weights)
+        if spectrum.loadings is not None:
+            return np.einsum("ncr,cr->nc", values, spectrum.loadings), trace
+        return (np.einsum("ncc->nc", values), trace) if spectrum.axes else (values @ spectrum.weights, trace)
+
+    def of(kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        (one, trace), (two, trace2), (three, _) = (diagonals(kappa, power) for power in (1, 2, 3))
+        minor = trace - two / one
+        slope = -trace2 + 2 * three / one - (two / one) ** 2
+        freedom = d - 1 - kappa * minor
+        return kappa * (1 - freedom / n), 1 - freedom / n + kappa * (minor + kappa * slope) / n
+
+    classes = spectrum.n_coordinates
+    target = np.repeat(ridges[:, None], classes, axis=1)
+    near = np.repeat(start[:, None], classes, axis=1)
+    ridge = follow_ridge(of, target, near, "complex effective ridge of the minors", turned=True)
+    one, two = (diagonals(ridge.value, power)[0] for power in (1, 2))
+    return ridge, of(ridge.value)[1], _Resolvents(1 / one, (one - ridge.value * two) / one**2)
