@@ -122,7 +122,8 @@ def solve(
 
     `exact_size` (MaskedRidge, MaskedTraining and spans) takes kappa and df2 from Sigma without the masked rows and
     columns, the unknowns that a regression really has: better by a relative O(1/d), which matters for small d near
-    alpha = 1. For MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry for each coordinate, per dimension of the minor.
+    alpha = 1. For MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry for each coordinate, per dimension
+    of the minor.
 
     ValueError for another record, or `exact_size` where it changes nothing; ConvergenceError where the equations are
     not met.
