@@ -37,21 +37,11 @@ def solve_complex_ridge(spectrum: Spectrum, alpha: float, ridges: ComplexArray) 
     the sign of that of L, and it is analytic in L. Newton's method follows it from the real root at |L| while the
     argument of L is turned to its own. The residual is relative to |L| + |kappa|. Raises ConvergenceError.
     """
-    sizes = abs(ridges)
-    start = solve_effective_ridge(spectrum, np.array(alpha), sizes).value.astype(complex)
-    return follow_ridge(ridge_map(spectrum, alpha), ridges, start, f"complex effective ridge for alpha = {alpha:g}")
-
-
-def follow_ridge(
-    of: RidgeMap, ridges: ComplexArray, start: ComplexArray, what: str, *, turned: bool = False
-) -> Solution[ComplexArray]:
-    """Follow the root kappa from real ridges |L|, where it is `start` (...), to complex ridges L (...) of this size.
-
-    With `turned` the start is near the root at L itself. Raises ConvergenceError.
-    """
-    kappa, iterations = start, 0
-    for turn in (TURNS,) if turned else range(1, TURNS + 1):
-        target = abs(ridges) * np.exp(1j * np.angle(ridges) * turn / TURNS)
+    sizes, of = abs(ridges), ridge_map(spectrum, alpha)
+    kappa = solve_effective_ridge(spectrum, np.array(alpha), sizes).value.astype(complex)
+    iterations = 0
+    for turn in range(1, TURNS + 1):
+        target = sizes * np.exp(1j * np.angle(ridges) * turn / TURNS)
         for _ in range(3 if turn < TURNS else 30):
             found, slope = of(kappa)
             step = (found - target) / slope
@@ -59,11 +49,9 @@ def follow_ridge(
             iterations += 1
             if turn == TURNS and np.all(abs(step) <= TOLERANCE * abs(kappa)):
                 break
-    found, _ = of(kappa)
-    residual = float(np.max(abs(found - ridges) / (abs(ridges) + abs(kappa))))
-    admissible = bool(np.all(kappa.imag >= 0))
-    solution = Solution.judged(kappa, residual, 1e-12, iterations, admissible=admissible)
-    return verified(solution, what, True, ADVICE)
+    residual = float(np.max(abs(of(kappa)[0] - ridges) / (sizes + abs(kappa))))
+    solution = Solution.judged(kappa, residual, 1e-12, iterations, admissible=bool(np.all(kappa.imag >= 0)))
+    return verified(solution, f"complex effective ridge for alpha = {alpha:g}", True, ADVICE)
 
 
 def inverse_diagonal(spectrum: Spectrum, kappa: ComplexArray) -> ComplexArray:

@@ -6,13 +6,12 @@ import numpy as np
 
 from theory.core import Array
 from theory.masked.errors import per_coordinate
+from theory.masked.training.minors import minor_ridges
 from theory.models import Covariance, Spectrum
-from theory.models.conventions import samples_per_unknown
 from theory.numerics import ConvergenceError, Solution
 from theory.numerics.filters import ComplexArray, Filter
 from theory.random_matrix.complex_ridge import (
     complex_diagonal,
-    follow_ridge,
     inverse_diagonal,
     ridge_map,
     solve_complex_ridge,
@@ -39,8 +38,9 @@ def training_point(covariance: Covariance, alpha: float, found: Filter, exact_si
     ridge = solve_complex_ridge(spectrum, alpha, found.ridges)
     kappa = ridge.value[:, None]
     if exact_size:
-        ridge, slope, resolvents = _minors(covariance, alpha, found.ridges, ridge.value)
+        ridge, slope, one, two = minor_ridges(covariance, alpha, found.ridges, ridge.value)
         kappa = ridge.value
+        resolvents = _Resolvents(1 / one, (one - kappa * two) / one**2)
     else:
         slope = ridge_map(spectrum, alpha)(ridge.value)[1][:, None]
         resolvents = _Resolvents.of(spectrum, ridge.value)
@@ -92,38 +92,3 @@ def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: _Res
         raise ConvergenceError.of(what, test, rounding, LARGEST_ROUNDING, advice=ADVICE)
     # A train error that has vanished is the rounding of its terms, of either sign.
     return test, np.where(abs(train) < scale, abs(train), train), rounding
-
-
-def _minors(
-    covariance: Covariance, alpha: float, ridges: ComplexArray, start: ComplexArray
-) -> tuple[Solution[ComplexArray], ComplexArray, _Resolvents]:
-    """Solve for effective ridges (N, c) of the minors of Sigma, the unknowns that each regression really has."""
-    if not covariance.is_finite:
-        raise ValueError("exact_size needs a finite d: at d = infinity there is nothing to correct")
-    spectrum, d = covariance.spectrum, covariance.size
-    if d < 2:
-        raise ValueError(f"exact_size needs d of at least 2, got {d}")
-    n = samples_per_unknown(alpha, d) * (d - 1)
-    s = spectrum.eigenvalues
-
-    def diagonals(kappa: ComplexArray, power: int) -> tuple[ComplexArray, ComplexArray]:
-        """Return [R^power]_kk and tr R^power at kappa (N, c), each at the ridge of its own coordinate."""
-        values = 1 / (s + kappa[..., None]) ** power
-        trace = d * (values @ spectrum.weights)
-        if spectrum.loadings is not None:
-            return np.einsum("ncr,cr->nc", values, spectrum.loadings), trace
-        return (np.einsum("ncc->nc", values), trace) if spectrum.axes else (values @ spectrum.weights, trace)
-
-    def of(kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        (one, trace), (two, trace2), (three, _) = (diagonals(kappa, power) for power in (1, 2, 3))
-        minor = trace - two / one
-        slope = -trace2 + 2 * three / one - (two / one) ** 2
-        freedom = d - 1 - kappa * minor
-        return kappa * (1 - freedom / n), 1 - freedom / n + kappa * (minor + kappa * slope) / n
-
-    classes = spectrum.n_coordinates
-    target = np.repeat(ridges[:, None], classes, axis=1)
-    near = np.repeat(start[:, None], classes, axis=1)
-    ridge = follow_ridge(of, target, near, "complex effective ridge of the minors", turned=True)
-    one, two = (diagonals(ridge.value, power)[0] for power in (1, 2))
-    return ridge, of(ridge.value)[1], _Resolvents(1 / one, (one - ridge.value * two) / one**2)

@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.core import Array, DataFrame, SolverResult, table
+from theory.core import Array, DataFrame, SolverResult, checked, table
 from theory.masked.signs import require_non_negative
 from theory.masked.training.one_pass import OnePassSolution, solve_one_pass
 from theory.masked.training.optimizers import filter_of
 from theory.masked.training.point import training_point
 from theory.models import Covariance, LargeCovariance
 from theory.models.training import MaskedTraining, OnePass, Training
+from theory.numerics.extremes import within_range
 from theory.random_matrix.complex_ridge import solve_complex_ridge
 
 
@@ -62,12 +63,13 @@ class MaskedTrainingSolution(SolverResult):
         return table(test_error=self.test_error, train_error=self.train_error, gcv_error=self.gcv_error)
 
 
-def require_modes(covariance: Covariance) -> None:
-    """Raise ValueError for a covariance whose modes are not known, which complex ridges need."""
+def require_modes(covariance: Covariance) -> Covariance:
+    """Return a covariance whose modes are known, which complex ridges need; ValueError for another one."""
     if isinstance(covariance, LargeCovariance):
         raise ValueError(
             f"covariance must be one whose eigenvalues are known, for training in time, got {type(covariance).__name__}"
         )
+    return covariance
 
 
 def solve_training(model: MaskedTraining, exact_size: bool) -> MaskedTrainingSolution | OnePassSolution:
@@ -95,10 +97,26 @@ def solve_training(model: MaskedTraining, exact_size: bool) -> MaskedTrainingSol
     )
 
 
+@checked
+@within_range
 def training_predictor(model: MaskedTraining) -> Array:
-    """Compute the deterministic equivalent of the joint predictor along training, (d, d), with a zero diagonal."""
-    require_modes(model.covariance)
-    covariance = model.covariance
+    """Compute the deterministic equivalent of the joint predictor along training, (d, d), with a zero diagonal.
+
+    Row k holds the coefficients that predict coordinate k. It is sum_j w_j (I - diag(R_j)^-1 R_j) over the ridges L_j
+    of the filter with weights w_j, with R_j = (Sigma + kappa_j)^-1 at their effective ridges kappa_j (derived here: a
+    ridge regression is I - diag(Q)^-1 Q with Q = (X'X/n + L_j)^-1). Raises ValueError for an infinite d, for a record
+    of one pass, and for a covariance whose modes are not known, and ConvergenceError.
+
+    >>> from theory.models import AR1, Flow
+    >>> rows = training_predictor(MaskedTraining(AR1(d=4, correlation=0.5), alpha=2.0, training=Flow(2.0)))
+    >>> rows[0].round(4)
+    array([0.    , 0.3419, 0.076 , 0.0134])
+    """
+    covariance = require_modes(model.covariance)
+    if not covariance.is_finite:
+        raise ValueError("model must have a finite d for its predictor, a matrix, got d = infinity")
+    if isinstance(model.training, OnePass):
+        raise ValueError("model must not be one pass, whose mean predictor is not known here, got OnePass")
     vectors, s = covariance.eigenvectors, covariance.eigenvalues
     found = filter_of(model.training, covariance, model.alpha, model.lam)
     kappa = solve_complex_ridge(covariance.spectrum, model.alpha, found.ridges).value
