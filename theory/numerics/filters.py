@@ -9,6 +9,7 @@ is known of ridge regression becomes known of training.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def exponential_poles(n: Count = MOST_EXPONENTIAL_POLES) -> tuple[ComplexArray, 
     weights = -4 * np.array(residues) / (outside**2 - 1)  # minus the residue of the approximation over its pole
     upper = np.argsort(-zeta.real)
     upper = upper[zeta[upper].imag > 0]
-    return zeta[upper], weights[upper]
+    return np.asarray(zeta[upper], dtype=complex), np.asarray(weights[upper], dtype=complex)
 
 
 def flow_filter(time: float, n: int = MOST_EXPONENTIAL_POLES) -> Filter:
@@ -108,9 +109,10 @@ class Recursion:
     steps: int
     momentum: float | None
 
-    def __call__(self, s: NDArray[np.inexact]) -> NDArray[np.inexact]:
+    def __call__(self, s: NDArray[Any]) -> NDArray[Any]:
         """Evaluate psi at real or complex s (...)."""
-        earlier, now = np.ones_like(s), 1 - self.step * s
+        earlier: NDArray[Any] = np.ones_like(s)
+        now = 1 - self.step * s
         for k in range(2, self.steps + 1):
             if self.momentum is None:
                 ahead = now + (k - 1) / (k + 2) * (now - earlier)
@@ -146,7 +148,7 @@ def _talbot(residual: Recursion) -> tuple[ComplexArray, ComplexArray]:
     residues = np.exp(z) * slope / n / 1j
     shrunk = np.exp(z / m)
     ridges = (shrunk - 1) / step
-    return ridges, residues * shrunk / (m * step * ridges)
+    return np.asarray(ridges, dtype=complex), residues * shrunk / (m * step * ridges)
 
 
 def _ellipse(residual: Recursion, top: float) -> tuple[ComplexArray, ComplexArray]:
@@ -155,7 +157,7 @@ def _ellipse(residual: Recursion, top: float) -> tuple[ComplexArray, ComplexArra
     angle = ELLIPSE_GROWTH / max(residual.steps, 2) + 1j * theta
     z = top / 2 * (1 + np.cosh(angle))
     slope = top / 2 * np.sinh(angle) / count / 2  # dz/(2 pi i) at nodes pi/count apart
-    return -z.conj(), (residual(z) * slope / z).conj()
+    return np.asarray(-z.conj(), dtype=complex), (residual(z) * slope / z).conj()
 
 
 def _measured(residual: Recursion, ridges: ComplexArray, weights: ComplexArray, top: float) -> Filter:

@@ -37,7 +37,8 @@ def solve_complex_ridge(spectrum: Spectrum, alpha: float, ridges: ComplexArray) 
     the sign of that of L, and it is analytic in L. Newton's method follows it from the real root at |L| while the
     argument of L is turned to its own. The residual is relative to |L| + |kappa|. Raises ConvergenceError.
     """
-    sizes, of = abs(ridges), ridge_map(spectrum, alpha)
+    sizes: NDArray[np.float64] = np.abs(ridges)
+    of = ridge_map(spectrum, alpha)
     kappa = solve_effective_ridge(spectrum, np.array(alpha), sizes).value.astype(complex)
     iterations = 0
     for turn in range(1, TURNS + 1):

@@ -79,9 +79,8 @@ def best_time(covariance: Covariance, alpha: Positive, *, lam: NonNegative = 0.0
 
 def _least(alpha: float, lam: float, grid: Array, values: Array, start: float, error: Callable[..., float]) -> BestTime:
     inner = np.flatnonzero((values[1:-1] <= values[:-2]) & (values[1:-1] <= values[2:])) + 1
-    inner = [i for i in inner if np.isfinite(values[i + 1])]
     candidates = []
-    for i in inner:
+    for i in inner[np.isfinite(values[inner + 1])]:
         ends = float(grid[i - 1]), float(grid[i + 1])
         found = minimize_scalar(error, bounds=ends, method="bounded", options={"xatol": 1e-7})
         around = float(np.exp(ends[0])), float(np.exp(ends[1]))

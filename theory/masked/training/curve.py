@@ -34,6 +34,7 @@ class TrainingCurve(SolverResult):
 
     def __post_init__(self) -> None:
         require_non_negative(self, "test_error", "train_error", "gcv_error")
+        require_non_negative(self, "mean_test_error", "mean_train_error", "mean_gcv_error")
 
     def to_frame(self) -> DataFrame:
         """Tabulate a row for each time: time and the means of the test, train and GCV errors."""

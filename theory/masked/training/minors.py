@@ -1,5 +1,7 @@
 """Complex effective ridges of the minors of Sigma, of which each regression of a finite d has one of its own."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,14 +20,22 @@ MAX_STEPS = 30  # with the resolvents themselves; one is enough where d is large
 Diagonals = tuple[ComplexArray, ComplexArray, ComplexArray, ComplexArray, ComplexArray]
 
 
-def minor_ridges(
-    covariance: Covariance, alpha: float, ridges: ComplexArray, start: ComplexArray
-) -> tuple[Solution[ComplexArray], ComplexArray, ComplexArray, ComplexArray]:
+@dataclass(frozen=True, eq=False)
+class Minors:
+    """What is known at the ridges of the minors, each at that of its own coordinate: arrays are (N, c)."""
+
+    ridge: Solution[ComplexArray]
+    slope: ComplexArray  # dL/dkappa
+    resolvent: ComplexArray  # [R]_kk, R = (Sigma + kappa)^-1
+    inside: ComplexArray  # [Sigma R]_kk
+    covered: ComplexArray  # [R Sigma R]_kk
+
+
+def minor_ridges(covariance: Covariance, alpha: float, ridges: ComplexArray, start: ComplexArray) -> Minors:
     """Solve L = kappa (1 - df1/alpha) for every minor of Sigma, without one row and column, at complex ridges L (N,).
 
-    `start` (N,) are the effective ridges of Sigma itself. Return those of the minors kappa (N, c), the derivatives
-    dL/dkappa, and the diagonals of R and R^2 there, R = (Sigma + kappa)^-1, each at the ridge of its own coordinate:
-    the trace of the minor's resolvent is tr R - (R^2)_kk/R_kk. Newton's method goes to the root with the Taylor series
+    `start` (N,) are the effective ridges of Sigma itself. The trace of the minor's resolvent is tr R - (R^2)_kk/R_kk
+    with R = (Sigma + kappa)^-1. Newton's method goes to the root with the Taylor series
     of the resolvents about `start`, and the resolvents themselves, at N d^2 operations for each evaluation, confirm it
     or take further steps. Raises ValueError for an infinite d or d = 1, and ConvergenceError.
     """
@@ -55,8 +65,8 @@ def minor_ridges(
         kappa = np.repeat(start[:, None], spectrum.n_coordinates, axis=1)
     iterations, size = TAYLOR_STEPS, np.inf
     for _ in range(MAX_STEPS):
-        at = _diagonals(spectrum, d, kappa)
-        found, slope = equation(kappa, at)
+        *at, inside, covered = _diagonals(spectrum, d, kappa)
+        found, slope = equation(kappa, (at[0], at[1], at[2], at[3], at[4]))
         step = (found - target) / slope
         iterations += 1
         before, size = size, float(np.max(abs(step) / abs(kappa)))
@@ -66,7 +76,7 @@ def minor_ridges(
     residual = float(np.max(abs(found - target) / (abs(target) + abs(kappa))))
     solution = Solution.judged(kappa, residual, 1e-12, iterations, admissible=bool(np.all(kappa.imag >= 0)))
     what = f"complex effective ridges of the minors for alpha = {alpha:g}"
-    return verified(solution, what, True, ADVICE), slope, at[0], at[1]
+    return Minors(verified(solution, what, True, ADVICE), slope, at[0], inside, covered)
 
 
 def _taylor(spectrum: Spectrum, d: int, start: ComplexArray) -> tuple[list[ComplexArray], list[ComplexArray]]:
@@ -95,16 +105,15 @@ def _derivatives(terms: list[ComplexArray], shift: ComplexArray) -> list[Complex
     return [value, first, second]
 
 
-def _diagonals(spectrum: Spectrum, d: int, kappa: ComplexArray) -> Diagonals:
-    """Return [R]_kk, [R^2]_kk, [R^3]_kk, tr R and tr R^2 at kappa (N, c), each at the ridge of its own coordinate."""
-    found = np.array([_one_ridge(spectrum, d, row) for row in kappa])
-    one, two, three, trace, trace2 = np.moveaxis(found, 1, 0)
-    return one, two, three, trace, trace2
+def _diagonals(spectrum: Spectrum, d: int, kappa: ComplexArray) -> ComplexArray:
+    """Return [R]_kk, [R^2]_kk, [R^3]_kk, tr R, tr R^2, [Sigma R]_kk and [R Sigma R]_kk at kappa (N, c)."""
+    return np.moveaxis(np.array([_one_ridge(spectrum, d, row) for row in kappa]), 1, 0)
 
 
 def _one_ridge(spectrum: Spectrum, d: int, kappa: ComplexArray) -> ComplexArray:
     # Real and imaginary parts on their own: complex division and powers would take most of the time.
-    real, imaginary = spectrum.eigenvalues + kappa.real[:, None], kappa.imag[:, None]
+    s = spectrum.eigenvalues
+    real, imaginary = s + kappa.real[:, None], kappa.imag[:, None]
     scale = 1 / (real * real + imaginary * imaginary)
     real *= scale
     imaginary = -imaginary * scale
@@ -121,4 +130,6 @@ def _one_ridge(spectrum: Spectrum, d: int, kappa: ComplexArray) -> ComplexArray:
 
     first, second = (real, imaginary), (real2, imaginary2)
     third = real * real2 - imaginary * imaginary2, real * imaginary2 + imaginary * real2
-    return np.array([on_axis(first), on_axis(second), on_axis(third), d * mean(first), d * mean(second)])
+    inside, covered = ((s * parts[0], s * parts[1]) for parts in (first, second))
+    traces = d * mean(first), d * mean(second)
+    return np.array([on_axis(first), on_axis(second), on_axis(third), *traces, on_axis(inside), on_axis(covered)])

@@ -15,8 +15,11 @@ from theory.numerics import ConvergenceError
 from theory.numerics.filters import exponential_poles
 from theory.random_matrix.complex_ridge import complex_diagonal, inverse_diagonal
 
-POINTS = 400  # of the trapezoidal rule, whose error two extrapolations by Richardson take from h^2 to h^6
-TOLERANCE = 1e-6  # of the test error, relative, by the difference of the extrapolations
+# Intervals of the trapezoidal rule, whose error two extrapolations by Richardson take from h^2 to h^6: the first number
+# of them that reaches AIM is taken.
+POINTS = (400, 800, 1600, 3200)
+AIM = 1e-9  # of the test error, relative, by the difference of the extrapolations
+TOLERANCE = 1e-6  # with the most points
 MAX_TEMPORARY_NUMBERS = 500_000
 
 
@@ -61,11 +64,15 @@ def solve_one_pass(model: MaskedTraining) -> OnePassSolution:
     mean = float(spectrum.mean(spectrum.eigenvalues))
     if not training.step * mean < 2:
         raise ValueError(f"step must be below 2 over the mean variance, {2 / mean:.6g}, got {training.step:g}")
-    counts = (POINTS // 4, POINTS // 2, POINTS)
-    coarse, middle, fine = (_trapezoid(model, training.step, count) for count in counts)
-    before, after = (4 * middle[::2] - coarse) / 3, (4 * fine[::4] - middle[::2]) / 3
-    errors = (16 * after - before) / 15
-    residual = float(np.max(abs(errors - after).max(0) / errors.max(0)))
+    coarse, middle = (_trapezoid(model, training.step, POINTS[0] // share) for share in (4, 2))
+    for count in POINTS:
+        fine = _trapezoid(model, training.step, count)
+        before, after = (4 * middle[::2] - coarse) / 3, (4 * fine[::4] - middle[::2]) / 3
+        errors = (16 * after - before) / 15
+        residual = float(np.max(abs(errors - after).max(0) / errors.max(0)))
+        if residual <= AIM:
+            break
+        coarse, middle = middle, fine
     if not residual <= TOLERANCE:
         what = f"one pass of alpha = {model.alpha:g} with step = {training.step:g}"
         advice = "the error changes too fast for its quadrature: take a smaller alpha or step"
@@ -115,7 +122,9 @@ def population_flow(covariance: Covariance, times: Array) -> Array:
         after = np.where(block > 0, block, 1.0)[:, None]
         ridges = zeta / after
         inverse = inverse_diagonal(spectrum, ridges)
-        covered = complex_diagonal(spectrum, spectrum.eigenvalues / (spectrum.eigenvalues + ridges[..., None]) ** 2)
-        errors = (left * inverse).sum(1) + (weights[:, None] ** 2 * inverse**2 * covered).sum(1)
+        inside = spectrum.eigenvalues / (spectrum.eigenvalues + ridges[..., None])
+        covered = complex_diagonal(spectrum, inside / (spectrum.eigenvalues + ridges[..., None]))
+        excess = inverse * complex_diagonal(spectrum, inside)  # 1/r - kappa, without rounding at short times
+        errors = (left * excess).sum(1) + (weights[:, None] ** 2 * inverse**2 * covered).sum(1)
         found.append(np.where(block[:, None] > 0, errors.real, spectrum.diagonal(spectrum.eigenvalues)))
     return np.concatenate(found)

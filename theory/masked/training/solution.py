@@ -37,7 +37,7 @@ class MaskedTrainingSolution(SolverResult):
     rounding: float
 
     def __post_init__(self) -> None:
-        require_non_negative(self, "test_error", "train_error", "gcv_error")
+        require_non_negative(self, "test_error", "train_error", "gcv_error", "filter_error")
 
     def _mean(self, values: Array) -> float:
         weights = self.covariance.spectrum.coordinate_weights
