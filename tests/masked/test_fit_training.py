@@ -155,6 +155,9 @@ def test_wrong_input_is_refused_by_name():
     X = rows(10)
     with pytest.raises(ValueError, match="times must be positive"):
         fit_training_path(X, [1.0, 0.0])
+    for time in (1e-300, 1e300):
+        with pytest.raises(ValueError, match="times, and that of training, must be from"):
+            fit_training(X, Flow(time))
     with pytest.raises(ValueError, match="training must have a smaller step"):
         fit_training(X, Descent(1e3, 400))
     with pytest.raises(ValueError, match="step must be smaller"):

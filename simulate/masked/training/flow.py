@@ -18,6 +18,7 @@ ComplexArray = NDArray[np.complex128]
 # A parabola with this many nodes, of which half lie in the upper half plane, has an error of 2e-13: more nodes have a
 # smaller error of the trapezoidal rule, and more rounding (Weideman and Trefethen, Math. Comp. 76, 1341 (2007)).
 NODES = 28
+SHORTEST, LONGEST = 1e-30, 1e12  # times in units of one over the largest eigenvalue, whose rounding is 1e-16
 
 
 def contour() -> tuple[ComplexArray, ComplexArray]:
@@ -63,8 +64,14 @@ class SecondMoments:
 
         `test_estimate` needs no covariance: E_k = sum_ij w_i w_j K_i K_j (L_i h_j - L_j h_i)/(L_i - L_j) over the
         ridges L of the integral, with h = 1/Q_kk of Q = (C + L)^-1 and K = 1/(L tr (XX'/n + L)^-1/n). For one ridge
-        this is generalized cross-validation.
+        this is generalized cross-validation. Raises ValueError for a time so long that rounding shows.
         """
+        unit = float(self.eigenvalues[-1]) or 1.0
+        if not SHORTEST <= time * unit <= LONGEST:
+            raise ValueError(
+                f"times, and that of training, must be from {SHORTEST / unit:.3g} to {LONGEST / unit:.3g} for these "
+                f"data, beyond which rounding shows, got {time:g}"
+            )
         z, w = contour()
         ridges = lam + z / time
         c, n, loadings = self.eigenvalues, self.n, self.vectors**2
