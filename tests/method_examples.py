@@ -188,6 +188,8 @@ def of_random_matrices():
     moments = theory.random_matrix.ridge_moments(models.AR1(4, 0.5).spectrum, np.array([0.5]))
     fit = simulate.masked.fit(X, 0.1)
     path = simulate.masked.fit_path(X, [0.1, 1.0])
+    trained = simulate.masked.fit_training(X, models.Flow(1.0), 0.1)
+    times = simulate.masked.fit_training_path(X, [0.5, 1.0])
     table = np.random.default_rng(4).standard_normal((20, 3))
     found = simulate.masked.autoregressive_rows(table)
     groups = simulate.masked.row_autocorrelation(table, 1, np.random.default_rng(0), np.arange(20) // 2)
@@ -214,6 +216,12 @@ def of_random_matrices():
         call(moments.above_df2, alpha=np.array([2.0])),
         call(fit.test_error, target=X),
         call(fit.mean_test_error, target=X),
+        call(trained.test_error, target=X),
+        call(trained.mean_test_error, target=X),
+        call(times.predictor, i=1),
+        call(times.test_error, i=1, target=X),
+        call(times.mean_test_errors, target=X),
+        call(times.best),
         call(path.loo_residuals, i=1),
         call(path.residual_pair, i=1, rows=X),
         call(path.predictor, i=1),

@@ -39,6 +39,15 @@ from simulate.masked.row_sources import row_blocks
 from simulate.masked.sampler import Inputs, sample
 from simulate.masked.spectra import correlation_eigenvalues, covariance_eigenvalues, predictor_eigenvalues
 from simulate.masked.teacher_student import teacher_student_error
+from simulate.masked.training import (
+    TrainedFit,
+    TrainingErrors,
+    TrainingPath,
+    fit_training,
+    fit_training_path,
+    one_pass,
+    training_replicate,
+)
 
 __all__ = [
     "BlockedError",
@@ -53,6 +62,9 @@ __all__ = [
     "RowBlocks",
     "RowDiagnosis",
     "RowHeterogeneity",
+    "TrainedFit",
+    "TrainingErrors",
+    "TrainingPath",
     "WindowErrors",
     "autoregressive_rows",
     "blocked_error",
@@ -64,6 +76,8 @@ __all__ = [
     "effective_ridge",
     "fit",
     "fit_path",
+    "fit_training",
+    "fit_training_path",
     "holes_depend_on_values",
     "imputation_error",
     "impute",
@@ -74,6 +88,7 @@ __all__ = [
     "mean_next_row_error",
     "mean_test_error",
     "mean_train_error",
+    "one_pass",
     "population_covariance",
     "predictor_eigenvalues",
     "row_autocorrelation",
@@ -85,6 +100,7 @@ __all__ = [
     "top_eigenvalue",
     "top_outlier",
     "top_overlap",
+    "training_replicate",
     "whitened",
     "window_errors",
     "with_holes",

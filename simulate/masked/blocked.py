@@ -85,7 +85,11 @@ def blocked_error(X: Any, lam: float, folds: Any, gap: NonNegativeCount = 0, cen
 
 def _labels(folds: Any, n: int) -> NDArray[np.integer]:
     """Return the number of the fold of each row, (n,)."""
-    if np.ndim(folds) == 0:
+    try:
+        alone = np.ndim(folds) == 0
+    except Exception:  # an object's conversion raises anything
+        raise ValueError(f"folds must be a number or a label for each row, got {shown(folds)}") from None
+    if alone:
         number = count("folds", folds, least=2)
         if number > n:
             raise ValueError(f"folds must be at most the number of rows, which is {n}, got {shown(folds)}")

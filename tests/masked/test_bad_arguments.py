@@ -15,16 +15,22 @@ from theory.models import (
     AR1Rows,
     Autocovariance,
     CovarianceOperator,
+    Descent,
     DiagonalPlusLowRank,
     Dropout,
+    Flow,
     GammaScales,
     GivenRows,
+    HeavyBall,
     IndependentRows,
     LogNormalScales,
     LongMemoryRows,
     MaskedRegression,
     MaskedRidge,
+    MaskedTraining,
     MissingEntries,
+    Nesterov,
+    OnePass,
     PointScales,
     RandomMasks,
     SpanMask,
@@ -44,6 +50,7 @@ TWO = PointScales([0.5, 1.5])
 ROWS = {"row_scales": TWO, "row_dependence": AR1Rows(12, 0.5)}
 RIDGE, UNLIKE = MaskedRidge(SIGMA, 1.5, 0.1), MaskedRidge(SIGMA, 1.5, 0.1, TWO)
 DEPENDENT = MaskedRidge(SIGMA, 1.5, 0.1, row_dependence=AR1Rows(12, 0.5))
+TRAINED = MaskedTraining(SIGMA, 1.5, Flow(2.0), lam=0.1)
 MASKS, SPAN = RandomMasks(SIGMA, 1.5, 0.1, 0.2, 2), SpanMask(SIGMA, 1.5, 0.1, (2, 3))
 SPIKE = SpikedData(TwoLevel(10), strength=4.0, alpha=2.0, lam=0.1)
 X = np.random.default_rng(0).standard_normal((10, 4))
@@ -60,19 +67,25 @@ RECORDS = {
     "Autocovariance": Example(Autocovariance, {"values": [1.0, 0.4], "n": 3}),
     "CovarianceOperator": Example(CovarianceOperator, {"d": 3, "product": lambda V: V, "diagonal": np.ones(3)}),
     "DiagonalPlusLowRank": Example(DiagonalPlusLowRank, {"diagonal": np.ones(3), "factors": np.ones((3, 2))}),
+    "Descent": Example(Descent, {"step": 0.1, "steps": 5}),
     "Dropout": Example(Dropout, {"fractions_seen": [1.0, 0.9, 0.6, 0.5]}),
+    "Flow": Example(Flow, {"time": 2.0}),
     "GammaScales": Example(GammaScales, {"shape": 2.0}),
     "GivenRows": Example(GivenRows, {"covariances": np.eye(3)}),
+    "HeavyBall": Example(HeavyBall, {"step": 0.1, "steps": 5, "momentum": 0.5}),
     "IndependentRows": Example(IndependentRows, {}),
     "LongMemoryRows": Example(LongMemoryRows, {"n": 12, "memory": 0.2}),
     "LogNormalScales": Example(LogNormalScales, {"log_std": 0.5}),
     "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5} | ROWS),
     "MaskedRidge": Example(MaskedRidge, PROBLEM | ROWS),
+    "MaskedTraining": Example(MaskedTraining, {"training": Flow(2.0)} | PROBLEM),
     "MissingEntries": Example(
         MissingEntries,
         {"covariance": SIGMA, "alpha": 3.0, "lam": 2.0, "missing_rates": [0.1, 0.2, 0.3, 0.0] * 2, "method": "pairwise"}
         | {"rows": "table", "rescaled": True, "row_scales": TWO},
     ),
+    "Nesterov": Example(Nesterov, {"step": 0.1, "steps": 5}),
+    "OnePass": Example(OnePass, {"step": 0.1}),
     "PointScales": Example(PointScales, {"values": [0.5, 1.5], "weights": [0.5, 0.5]}),
     "PointScales.rescaled": Example(PointScales.rescaled, {"values": [1.0, 2.0], "weights": [0.75, 0.25]}),
     "RandomMasks": Example(RandomMasks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
@@ -95,6 +108,7 @@ THEORY = {
         masked.estimate,
         {"model": RIDGE, "rng": stream(0), "probes": 3, "coordinates": 4, "max_steps": 20, "tol": 1e-4},
     ),
+    "best_time": Example(masked.best_time, {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1, "with_ridge": False}),
     "conditional_variances": Example(masked.conditional_variances, {"covariance": SIGMA}),
     "learning_curve": Example(masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1]}),
     "learning_curve of unlike rows": Example(
@@ -135,6 +149,13 @@ THEORY = {
     "solve_span": Example(masked.solve, {"model": SPAN, "exact_size": True}),
     "solve_masks": Example(masked.solve, {"model": MASKS}),
     "solve_windows": Example(masked.solve, {"model": SpanWindows(SIGMA, 1.5, 0.1, 2), "exact_size": True}),
+    "solve of training": Example(masked.solve, {"model": TRAINED, "exact_size": True}),
+    "solve of one pass": Example(masked.solve, {"model": MaskedTraining(SIGMA, 1.5, OnePass(0.3))}),
+    "solve of descent": Example(masked.solve, {"model": MaskedTraining(SIGMA, 1.5, HeavyBall(0.1, 10, 0.5))}),
+    "training_curve": Example(
+        masked.training_curve, {"covariance": SIGMA, "alpha": 1.5, "times": [0.5, 2.0], "lam": 0.1}
+    ),
+    "training_predictor": Example(masked.training_predictor, {"model": TRAINED}),
     "teacher_student": Example(masked.teacher_student, {"model": TeacherStudent(SIGMA, 1.5, 0.1)}),
     "outlier": Example(random_matrix.outlier, {"data": SPIKE}),
     "optimal_spike_ridge": Example(random_matrix.optimal_ridge, {"data": SpikedData(TwoLevel(10), alpha=2.0)}),
@@ -160,6 +181,10 @@ SIMULATE = {
         {"predictor": measured.fit(X, 0.1).predictor, "shrinkage": measured.fit(X, 0.1).shrinkage},
     ),
     "fit": Example(measured.fit, {"X": X, "lam": 0.1}),
+    "fit_training": Example(measured.fit_training, {"X": X, "training": Flow(1.0), "lam": 0.1}),
+    "fit_training_path": Example(measured.fit_training_path, {"X": X, "times": [0.5, 1.0], "lam": 0.1}),
+    "one_pass": Example(measured.one_pass, {"X": X, "step": 0.3}),
+    "training_replicate": Example(measured.training_replicate, {"model": TRAINED} | DRAW),
     "fit_path": Example(measured.fit_path, {"X": X, "lams": [0.1, 0.2]}),
     "fit_test_error": Example(measured.fit(X, 0.1).test_error, {"target": X}),
     "path_test_error": Example(measured.fit_path(X, [0.1]).test_error, {"i": 0, "target": X}),

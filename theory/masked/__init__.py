@@ -24,16 +24,28 @@ from theory.masked.ridgeless import PeakHeight, peak_height, ridgeless
 from theory.masked.solution import MaskedRidgeSolution
 from theory.masked.solve import solve
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
+from theory.masked.training import (
+    BestTime,
+    MaskedTrainingSolution,
+    OnePassSolution,
+    TrainingCurve,
+    best_time,
+    training_curve,
+    training_predictor,
+)
 
 if TYPE_CHECKING:
     from theory.masked import closed_forms
 
 __all__ = [
+    "BestTime",
     "EstimatedRidgeSolution",
     "LearningCurve",
     "MaskCurve",
     "MaskedRidgeSolution",
+    "MaskedTrainingSolution",
     "MissingEntriesSolution",
+    "OnePassSolution",
     "OptimalMaskRate",
     "OptimalRidge",
     "OracleError",
@@ -43,6 +55,8 @@ __all__ = [
     "SpanMaskSolution",
     "SpanWindowsSolution",
     "TeacherStudentSolution",
+    "TrainingCurve",
+    "best_time",
     "closed_forms",
     "conditional_variances",
     "estimate",
@@ -57,6 +71,8 @@ __all__ = [
     "ridgeless",
     "solve",
     "teacher_student",
+    "training_curve",
+    "training_predictor",
 ]
 
 

@@ -10,9 +10,11 @@ from theory.masked.masks.span_mask import SpanMaskSolution, SpanWindowsSolution,
 from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import MaskedRidgeSolution
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
+from theory.masked.training import MaskedTrainingSolution, OnePassSolution, solve_training
 from theory.models import (
     MaskedRegression,
     MaskedRidge,
+    MaskedTraining,
     MissingEntries,
     RandomMasks,
     SpanMask,
@@ -38,16 +40,27 @@ def solve(model: TeacherStudent) -> TeacherStudentSolution: ...
 def solve(
     model: MissingEntries, *, exact_size: bool = False, patterns: int | None = None, seed: int = 0
 ) -> MissingEntriesSolution: ...
+@overload
+def solve(model: MaskedTraining, *, exact_size: bool = False) -> MaskedTrainingSolution | OnePassSolution: ...
 @checked
 @within_range
 def solve(
-    model: MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows | TeacherStudent | MissingEntries,
+    model: MaskedRidge
+    | MaskedRegression
+    | MaskedTraining
+    | RandomMasks
+    | SpanMask
+    | SpanWindows
+    | TeacherStudent
+    | MissingEntries,
     *,
     exact_size: bool = False,
     patterns: Count | None = None,
     seed: NonNegativeCount = 0,
 ) -> (
     MaskedRidgeSolution
+    | MaskedTrainingSolution
+    | OnePassSolution
     | RandomMasksSolution
     | SpanMaskSolution
     | SpanWindowsSolution
@@ -99,14 +112,23 @@ def solve(
     are 1.4(1), 1.2(1) and 1.1(1) % above these at d = 30, 60 and 120, and pairwise ones (lam = .7) 3.2(1), 2.0(1) and
     1.5(1) %; with a share of .3 they are within 1 %, and fall as 1/d.
 
-    `exact_size` (MaskedRidge and spans) takes kappa and df2 from Sigma without the masked rows and columns, the
-    unknowns that a regression really has: better by a relative O(1/d), which matters for small d near alpha = 1. For
-    MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry for each coordinate, per dimension of the minor.
+    `MaskedTraining` is regression that follows gradient flow, descent or momentum for a while (derived here). The
+    coefficients after training are a weighted sum of those of ridges L_j, most of them complex, with weights w_j that
+    sum to 1 (`theory.numerics.filters`), and so the error is E_k = sum_ij w_i w_j E_k(L_i, L_j), where each pair has
+    E_k(L, L') = (kappa/r' - kappa'/r)/(L - L') with r = [(Sigma + kappa)^-1]_kk and the effective ridges kappa, kappa';
+    the train error has the factor L L'/(kappa kappa') more. One pass over the rows (`OnePass`) solves a Volterra
+    equation, E_k(a) = E_k^pop(step a) + step^2 int_0^a H(a - u) E_k(u) du, with the error E^pop of the flow on the
+    population and H(x) = tr Sigma^2 e^(-2 step x Sigma)/d.
+
+    `exact_size` (MaskedRidge, MaskedTraining and spans) takes kappa and df2 from Sigma without the masked rows and
+    columns, the unknowns that a regression really has: better by a relative O(1/d), which matters for small d near
+    alpha = 1. For MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry for each coordinate, per dimension
+    of the minor.
 
     ValueError for another record, or `exact_size` where it changes nothing; ConvergenceError where the equations are
     not met.
 
-    >>> from theory.models import AR1, AR1Rows
+    >>> from theory.models import AR1, AR1Rows, Flow
     >>> point = solve(MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01))
     >>> f"{point.mean_test_error:.6f} {point.effective_ridge:.6f} {point.converged}"
     '0.624813 0.019022 True'
@@ -115,6 +137,9 @@ def solve(
     >>> new, left_out, following = point.test_error, point.leave_one_out_error, point.next_row_error()
     >>> f"{new[0]:.4f} {left_out[0]:.4f} {following[0]:.4f}"
     '0.7398 0.1470 0.2548'
+    >>> trained = solve(MaskedTraining(AR1(float("inf"), 0.7), alpha=1.0, training=Flow(5.0)))
+    >>> f"{trained.mean_test_error:.6f} {trained.mean_train_error:.6f}"
+    '0.602489 0.102393'
     >>> spans = solve(SpanMask(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01, span=(100, 101)))
     >>> f"{spans.mean_test_error:.4f}"
     '0.7997'
@@ -135,6 +160,8 @@ def solve(
     match model:
         case MaskedRidge():
             return solve_masked_ridge(model, exact_size)
+        case MaskedTraining():
+            return solve_training(model, exact_size)
         case SpanMask():
             return solve_span_mask(model, exact_size)
         case SpanWindows():

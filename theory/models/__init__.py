@@ -57,6 +57,7 @@ from theory.models.spiked_data import SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
 from theory.models.topics import Masking, TopicMixture, TopicModel
+from theory.models.training import Descent, Flow, HeavyBall, MaskedTraining, Nesterov, OnePass, Training
 from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "CovarianceOperator",
     "DenseModes",
     "DensePottsModel",
+    "Descent",
     "Diagonal",
     "DiagonalPlusLowRank",
     "DiscretePerceptron",
@@ -80,6 +82,7 @@ __all__ = [
     "EqualScales",
     "Equicorrelated",
     "FactoredStack",
+    "Flow",
     "GOEPrecision",
     "GammaScales",
     "GaussianCovariateModel",
@@ -89,6 +92,7 @@ __all__ = [
     "GivenRows",
     "GivenSpectrum",
     "GroupInteraction",
+    "HeavyBall",
     "HiddenManifold",
     "IndependentRows",
     "Interaction",
@@ -99,14 +103,17 @@ __all__ = [
     "ManyBodyPottsModel",
     "MaskedRegression",
     "MaskedRidge",
+    "MaskedTraining",
     "Masking",
     "MissingEntries",
     "Modes",
     "MulticlassMixture",
     "NarrowNetwork",
     "NestedFeatures",
+    "Nesterov",
     "NetworkTransfer",
     "NumberText",
+    "OnePass",
     "PointScales",
     "Potts",
     "PottsModel",
@@ -141,6 +148,7 @@ __all__ = [
     "Toeplitz",
     "TopicMixture",
     "TopicModel",
+    "Training",
     "TransferModel",
     "TridiagonalPrecision",
     "TwoLevel",

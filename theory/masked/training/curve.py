@@ -1,0 +1,91 @@
+"""Errors along training at many times, for one covariance and one sample ratio."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.core import Array, DataFrame, NonNegative, Positive, PositiveGrid, SolverResult, checked, table
+from theory.masked.signs import require_non_negative
+from theory.masked.training.point import TrainingPoint, training_point
+from theory.masked.training.solution import require_modes
+from theory.models import Covariance
+from theory.numerics.extremes import within_range
+from theory.numerics.filters import flow_filter
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingCurve(SolverResult):
+    """Errors of masked regression trained by gradient flow, at each of `times` (points,).
+
+    `test_error`, `train_error` and `gcv_error` have shape (points, d), or for d -> infinity one column for each class
+    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`.
+    """
+
+    covariance: Covariance
+    alpha: float
+    lam: float
+    times: Array
+    test_error: Array = field(repr=False)
+    train_error: Array = field(repr=False)
+    gcv_error: Array = field(repr=False)
+    mean_test_error: Array = field(repr=False)
+    mean_train_error: Array = field(repr=False)
+    mean_gcv_error: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "test_error", "train_error", "gcv_error")
+        require_non_negative(self, "mean_test_error", "mean_train_error", "mean_gcv_error")
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate a row for each time: time and the means of the test, train and GCV errors."""
+        return table(
+            time=self.times,
+            mean_test_error=self.mean_test_error,
+            mean_train_error=self.mean_train_error,
+            mean_gcv_error=self.mean_gcv_error,
+        )
+
+
+@checked
+@within_range
+def training_curve(
+    covariance: Covariance, alpha: Positive, times: PositiveGrid, *, lam: NonNegative = 0.0
+) -> TrainingCurve:
+    """Compute the errors of masked regression along gradient flow, as `solve` does for `MaskedTraining` with `Flow`.
+
+    Raises ValueError for an empty grid or a time that is not positive, and ConvergenceError where an equation is not
+    solved, or so late that double precision does not resolve the sum (`ridgeless` is the limit of infinite time).
+
+    >>> from theory.models import Isotropic
+    >>> curve = training_curve(Isotropic(float("inf")), 1.0, [0.5, 5.0, 50.0])
+    >>> curve.mean_test_error.round(6)
+    array([1.11129 , 2.019133, 5.186805])
+    """
+    require_modes(covariance)
+    points = [training_point(covariance, alpha, flow_filter(float(time)).shifted(lam)) for time in times]
+    weights = covariance.spectrum.coordinate_weights
+
+    def stacked(name: str) -> tuple[Array, Array]:
+        values = np.array([getattr(point, name) for point in points])
+        return values, values @ weights if values.shape[1] == len(weights) else values.mean(1)
+
+    (test, mean_test), (train, mean_train), (gcv, mean_gcv) = map(stacked, ("test_error", "train_error", "gcv_error"))
+    return TrainingCurve(
+        covariance,
+        alpha,
+        lam,
+        times,
+        test,
+        train,
+        gcv,
+        mean_test,
+        mean_train,
+        mean_gcv,
+        residual=max(_residual(point) for point in points),
+        iterations=max(point.ridge.iterations for point in points),
+        converged=all(point.ridge.converged for point in points),
+    )
+
+
+def _residual(point: TrainingPoint) -> float:
+    return point.ridge.residual
