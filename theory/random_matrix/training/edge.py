@@ -31,10 +31,12 @@ class Place:
 
     @property
     def tau(self) -> float:
+        """The place tau = 1/a."""
         return float(self.point[-1])
 
     @property
     def matrix(self) -> Array:
+        """The matrix P, (N, N)."""
         n = math.isqrt(len(self.point) - 1)
         return self.point[:-1].reshape(n, n)
 
@@ -59,6 +61,7 @@ class TrainingBranch:
 
     @property
     def edge(self) -> Place:
+        """The right edge."""
         return self.places[-1]
 
     def _march(self) -> str:

@@ -1,5 +1,6 @@
 """Noise whose coordinates fall into blocks of statistically equal ones, and its matrix Dyson equation."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,7 +8,6 @@ import numpy as np
 from theory.core import Array
 from theory.models import SpikedData
 from theory.models.spectrum import Spectrum
-from theory.models.training import Flow
 from theory.numerics import ConvergenceError
 from theory.numerics.filters import Filter, flow_filter
 from theory.random_matrix.complex_ridge import inverse_diagonal, solve_complex_ridge
@@ -62,25 +62,29 @@ class TrainedNoise:
 
     @property
     def equation(self) -> DysonEquation:
+        """The equation of the branch."""
         return self.branch.equation
 
     @property
     def edge(self) -> Place:
+        """The right edge."""
         return self.branch.edge
 
 
-def trained_noise(data: SpikedData, training: Flow) -> TrainedNoise:
+def trained_noise(data: SpikedData) -> TrainedNoise:
     """Follow the branch of the joint predictor of `data` to its right edge; ValueError and ConvergenceError."""
-    noise = _allowed(data)
+    noise, training = _allowed(data), data.training
+    if training is None:
+        raise ValueError("training must be a Flow(time), got None")
     kernel = flow_filter(training.time, POLES).shifted(data.lam or 0.0)
     equation = dyson_equation(noise, data.alpha, kernel)
     branch = TrainingBranch(equation)
     what = f"edge of the predictor at time {training.time:g} for alpha = {data.alpha:g}"
-    if branch.lost:
-        raise ConvergenceError(f"{what} was not found: {branch.lost}; {ADVICE}")
-    error = (kernel.error + 3 * branch.edge.defect) / abs(1 - 1 / branch.edge.tau)
+    # Errors of the filter and of the equation move the edge by as much, which matters beside its distance from 1.
+    error = (kernel.error + 3 * branch.edge.defect) / abs(1 - 1 / branch.edge.tau) if not branch.lost else math.inf
     if not error <= TOLERANCE:
-        raise ConvergenceError(f"{what}: 1 - edge is known to a relative error of {error:.1g} only; {ADVICE}")
+        what = f"{what} ({branch.lost})" if branch.lost else what
+        raise ConvergenceError.of(what, branch.edge, error, TOLERANCE, branch.iterations, advice=ADVICE)
     return TrainedNoise(branch, noise, error)
 
 

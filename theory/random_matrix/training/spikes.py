@@ -46,7 +46,9 @@ def _distance(place: Place, ahead: Place) -> float:
     return float(((ahead.point - place.point) / place.scale) @ place.tangent)
 
 
-def eigenvector_parts(equation: DysonEquation, place: Place, strength: float, *, left: bool = False) -> EigenvectorParts:
+def eigenvector_parts(
+    equation: DysonEquation, place: Place, strength: float, *, left: bool = False
+) -> EigenvectorParts:
     """Compute signal and noise of the right (or left) eigenvector of the outlier at a place (derived here).
 
     With y_c = G_c P r, (1 + theta g P) r = 0, the residue of the resolvent has the signal sqrt(theta) b_c'y_c on class
