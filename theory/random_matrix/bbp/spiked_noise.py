@@ -51,7 +51,7 @@ def noise_of(data: SpikedData) -> SpikedNoise:
     """
     if data.training is not None:
         raise ValueError(
-            f"training must be None here, got {data.training}: only `outlier`, `threshold` and `spike_readouts` follow "
+            f"training must be None here, got {data.training}: only `outlier` and `threshold` follow "
             "a fit along its training"
         )
     direction = None if data.direction is None else data.direction[None]
