@@ -94,6 +94,8 @@ def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Arr
     """
     if data.strength is None:
         raise ValueError("strength must be a positive number to draw spiked data, got None")
+    if data.training is not None:
+        raise ValueError(f"training must be None: fits along training are not simulated here, got {data.training}")
     n, noise = sample_size(data.alpha, d), at_size(data.noise, d)
     u: Any = data.direction
     if u is None:

@@ -12,6 +12,7 @@ from theory.models.covariance import Covariance, set_checked
 from theory.models.joint_rows import DependentRows, require_rows
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
+from theory.models.training import Flow
 
 SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
 
@@ -35,6 +36,9 @@ class SpikedData(DependentRows):
     `row_scales` is the law of the rows' scales tau: row i is sqrt(tau_i) times a Gaussian row. By default all scales
     are 1. `row_dependence` is the covariance T between the rows, X = T^(1/2) Z Sigma^(1/2), as in `MaskedRidge`.
 
+    `training` is for the method "ssr" and stops its fit: Flow(t) is gradient flow from zero up to the time t, on the
+    objective with the ridge `lam`, where None stands for none. By default the fit is the minimum itself.
+
     >>> from theory.models import TwoLevel
     >>> SpikedData(TwoLevel(math.inf), None, strength=2.5, alpha=1.0, lam=0.05).method
     'ssr'
@@ -48,18 +52,22 @@ class SpikedData(DependentRows):
     lam: NonNegative | None = field(default=None, kw_only=True)
     row_scales: RowScales = field(default=GAUSSIAN, kw_only=True)
     row_dependence: RowDependence = field(default=INDEPENDENT, kw_only=True)
+    training: Flow | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_fields(self)
         if self.method != "ssr" and self.lam is not None:
             given = f"lam = {checks.shown(self.lam)} with method {self.method!r}"
             raise ValueError(f"lam is for method 'ssr' only, got {given}")
+        if self.method != "ssr" and self.training is not None:
+            raise ValueError(f"training is for method 'ssr' only, got {self.training} with method {self.method!r}")
         if self.direction is not None:
             set_checked(self, direction=self._unit_vector(self.direction))
         require_rows(self.row_scales, self.row_dependence, self.alpha, self.d)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({shown_fields(self)})"
+        shown = shown_fields(self)
+        return f"{type(self).__name__}({shown if self.training else shown.removesuffix(', training=None')})"
 
     def _unit_vector(self, direction: Array) -> Array:
         if not self.noise.is_finite:

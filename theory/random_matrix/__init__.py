@@ -31,10 +31,13 @@ from theory.random_matrix.spectral.laws import (
     covariance_law,
     predictor_law,
 )
+from theory.random_matrix.training import DetectionTime, EmergenceTime, best_detection_time, emergence_time
 
 __all__ = [
     "CoordinateDiagonal",
+    "DetectionTime",
     "EffectiveRidge",
+    "EmergenceTime",
     "Population",
     "RidgeMoments",
     "SpectralLaw",
@@ -43,10 +46,12 @@ __all__ = [
     "SpikeRidge",
     "SpikeThreshold",
     "SymmetricOutlier",
+    "best_detection_time",
     "correlation_law",
     "covariance_law",
     "degrees_of_freedom",
     "effective_ridge",
+    "emergence_time",
     "minor_moments",
     "optimal_ridge",
     "outlier",

@@ -18,6 +18,8 @@ from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of, spike_strength, spiked_noise, strength_array
 from theory.random_matrix.bbp.transition import no_threshold, threshold_of
 from theory.random_matrix.spectral.real_branch import Side
+from theory.random_matrix.training.noise import trained_noise
+from theory.random_matrix.training.spikes import eigenvector_parts, outlier_place, threshold_strength
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +89,9 @@ def outlier(data: SpikedData) -> SpikeOutlier:
     strength/d in all variances would leave it at 36.9. So the direction should be given where strength/d is not small
     beside the variances.
 
+    Along a training (`data.training`) the eigenvalue is the place of the spike in the matrix Dyson equation (see
+    `threshold`), and the overlaps come from the double pole of the resolvent there; `effective_h` is nan.
+
     Raises ValueError for a record without a strength, or as `threshold`, and ConvergenceError where the equation of the
     outlier is not met.
 
@@ -96,6 +101,8 @@ def outlier(data: SpikedData) -> SpikeOutlier:
     '2.5000 0.6000'
     """
     strengths = spike_strength(data)
+    if data.training is not None:
+        return _along_training(data, float(strengths[0]))
     spiked = noise_of(data)
     if not spiked.has_edge:
         return _unseen(float(strengths[0]), spiked)
@@ -160,6 +167,30 @@ def spike_outliers(
         edge=bulk.normalizations.eigenvalue(edge.nu),
         residual=max([one.residual for one in found], default=edge.residual),
         iterations=edge.iterations + sum(one.iterations for one in found),
+        converged=True,
+    )
+
+
+def _along_training(data: SpikedData, strength: float) -> SpikeOutlier:
+    noise = trained_noise(data)
+    place, overlaps = outlier_place(noise, strength), [0.0, 0.0]
+    if place is not None:
+        parts = [eigenvector_parts(noise.equation, place, strength, left=left) for left in (False, True)]
+        overlaps = [one.overlap(np.ones(1)) for one in parts]
+    tau = noise.edge.tau if place is None else place.tau
+    return SpikeOutlier(
+        strength=strength,
+        method=data.method,
+        detected=place is not None,
+        eigenvalue=1 / tau,
+        overlap=overlaps[0],
+        left_overlap=overlaps[1],
+        threshold=threshold_strength(noise),
+        edge=1 / noise.edge.tau,
+        nu=tau / (tau - 1),
+        effective_h=math.nan,
+        residual=noise.error,
+        iterations=noise.branch.iterations,
         converged=True,
     )
 

@@ -57,6 +57,8 @@ def optimal_ridge(data: SpikedData) -> SpikeRidge:
     if data.method != "ssr" or data.lam is not None:
         given = f"method {data.method!r} and lam = {data.lam}"
         raise ValueError(f"data must leave the ridge open, with method 'ssr' and lam = None, got {given}")
+    if data.training is not None:
+        raise ValueError(f"training must be None for a ridge of its own, got {data.training}")
     objective: Literal["threshold", "overlap"] = "threshold" if data.strength is None else "overlap"
     cost = _cost(data)
     modes = data.noise.spectrum

@@ -49,6 +49,11 @@ def noise_of(data: SpikedData) -> SpikedNoise:
     ValueError for a record of the method "ssr" that leaves its ridge open, and for a noise that is not positive
     definite.
     """
+    if data.training is not None:
+        raise ValueError(
+            f"training must be None here, got {data.training}: only `outlier` and `threshold` follow "
+            "a fit along its training"
+        )
     direction = None if data.direction is None else data.direction[None]
     return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam, data.row_law))
 

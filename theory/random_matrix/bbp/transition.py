@@ -14,6 +14,8 @@ from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
 from theory.random_matrix.spectral.real_branch import ADVICE
+from theory.random_matrix.training.noise import trained_noise
+from theory.random_matrix.training.spikes import threshold_strength
 
 MAX_STRENGTH_RATIO = 1e15  # relative to the threshold of a spike that leaves its own scales alone
 MIN_STRENGTH = 1e-300  # strength of a spike that changes nothing
@@ -57,6 +59,10 @@ def threshold(data: SpikedData) -> SpikeThreshold:
     unless the method divides them out). Without a direction it is that of a random one in the limit d -> infinity, also
     for a noise of finite d (see `outlier`).
 
+    Along a training (`data.training`) it is the strength of a delocalized spike whose outlier lies at the edge of the
+    matrix Dyson equation, which is solved for noise of independent blocks of coordinates that are alike; `effective_h`
+    is then nan, since no single number says what the sample changes.
+
     Raises ValueError where the ridge of method "ssr" is left open or the noise is singular, and ConvergenceError where
     the root is not met.
 
@@ -69,8 +75,23 @@ def threshold(data: SpikedData) -> SpikeThreshold:
     >>> round(float(threshold(SpikedData(noise, alpha=1.0, lam=0.05))), 4)  # of the joint predictor
     0.4788
     """
+    if data.training is not None:
+        return _along_training(data)
     spiked = noise_of(data)
     return threshold_of(SpikedBulk(spiked)) if spiked.has_edge else no_threshold(spiked)
+
+
+def _along_training(data: SpikedData) -> SpikeThreshold:
+    noise = trained_noise(data)
+    return SpikeThreshold(
+        value=threshold_strength(noise),
+        method=data.method,
+        edge=1 / noise.edge.tau,
+        effective_h=math.nan,
+        residual=noise.error,
+        iterations=noise.branch.iterations,
+        converged=True,
+    )
 
 
 def no_threshold(spiked: SpikedNoise) -> SpikeThreshold:

@@ -1,0 +1,141 @@
+"""Spikes in the joint predictor along training: reference values, limits, a simulation, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+from simulate.core import Estimate, extrapolate, stream
+from theory.models import AR1, Diagonal, Isotropic, SpikedData, TwoLevel
+from theory.models.training import Flow
+from theory.numerics import ConvergenceError
+from theory.numerics.filters import Filter
+from theory.random_matrix import best_detection_time, emergence_time, optimal_ridge, outlier, threshold
+from theory.random_matrix.training.edge import TrainingBranch
+from theory.random_matrix.training.noise import TrainedNoise, block_noise, dyson_equation
+from theory.random_matrix.training.spikes import eigenvector_parts, outlier_place, threshold_strength
+
+INF = math.inf
+NOISE = TwoLevel(INF, low=0.3, high=4.0, high_fraction=0.2)
+ROWS = [  # alpha, time, strength; edge, threshold, eigenvalue, right overlap
+    (1, 1, 1.5, 0.7288043, 0.897382, 0.7724409, 0.3969909),
+    (1, 5, 1.5, 0.8832700, 0.351333, 0.9326535, 0.5229298),
+    (2, 2, 0.6, 0.6473602, 0.389250, 0.6768761, 0.2749053),
+    (0.5, 9, 1.5, 0.9882557, 0.496608, 0.9914599, 0.3443455),
+]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_reference_values(row):
+    """They were computed with twelve poles by a march from large h and residues on a circle."""
+    alpha, time, strength, edge, least, eigenvalue, overlap = row
+    found = outlier(SpikedData(NOISE, strength=strength, alpha=alpha, training=Flow(time)))
+    assert (found.edge, found.eigenvalue, found.overlap) == pytest.approx((edge, eigenvalue, overlap), abs=1e-7)
+    assert found.threshold == pytest.approx(least, abs=2e-6)
+
+
+TIMES = {0.01: 2.65973, 0.1: 2.40161, 0.3: 1.83451, 1: 0.89738, 2: 0.53417, 3: 0.39611, 5: 0.35133, 7: 0.35131}
+TIMES |= {10: 0.35533, 20: 0.36130, 100: 0.36651, 1000: 0.36792}
+
+
+@pytest.mark.parametrize("time", TIMES)
+def test_threshold_in_time(time):
+    found = threshold(SpikedData(NOISE, alpha=1.0, training=Flow(time)))
+    assert float(found) == pytest.approx(TIMES[time], abs=6e-6)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "time", "least"), [(0.5, 9.06, 0.49661), (1, 5.82, 0.35040), (2, 6.22, 0.25214), (4, 7.36, 0.18111)]
+)
+def test_best_time(alpha, time, least):
+    best = best_detection_time(SpikedData(NOISE, alpha=alpha))
+    assert best.time == pytest.approx(time, rel=2e-3)  # the minimum is flat
+    assert best.threshold == pytest.approx(least, abs=6e-6)
+
+
+def test_one_real_ridge_is_masked_ridge():
+    """The same matrix equations with one real ridge, written as two equal copies of half its weight."""
+    equation = dyson_equation(
+        block_noise(NOISE.spectrum), 1.0, Filter(np.array([0.05 + 0j]), np.array([0.5 + 0j]), 0.0)
+    )
+    noise = TrainedNoise(TrainingBranch(equation), block_noise(NOISE.spectrum), 0.0)
+    known = outlier(SpikedData(NOISE, strength=2.5, alpha=1.0, lam=0.05))
+    assert threshold_strength(noise) == pytest.approx(known.threshold, rel=1e-6)
+    place = outlier_place(noise, 2.5)
+    right, left = (eigenvector_parts(equation, place, 2.5, left=side).overlap(np.ones(1)) for side in (False, True))
+    assert (1 / place.tau, right, left) == pytest.approx(
+        (known.eigenvalue, known.overlap, known.left_overlap), rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("time", [0.1, 3.0])
+def test_isotropic_noise_is_that_of_pca_at_every_time(time):
+    found = outlier(SpikedData(Isotropic(INF), strength=1.5, alpha=2.0, training=Flow(time)))
+    assert found.threshold == pytest.approx(math.sqrt(0.5), rel=1e-6)
+    assert found.overlap == pytest.approx((1 - 0.5 / 1.5**2) / (1 + 0.5 / 1.5), rel=1e-8)
+
+
+def test_no_edge_is_lost_at_moderate_times():
+    noise = TwoLevel(INF, low=0.5, high=3.0, high_fraction=0.3)
+    found = [float(threshold(SpikedData(noise, alpha=1.0, training=Flow(t)))) for t in (10.9, 11, 11.2, 11.44, 11.6)]
+    assert np.all(np.diff(found) > 0)
+    assert found[-1] - found[0] < 1e-3
+
+
+def test_200_levels():
+    noise = Diagonal(np.geomspace(0.2, 5, 200))
+    assert float(threshold(SpikedData(noise, alpha=1.0, training=Flow(3.0)))) == pytest.approx(0.900169, abs=2e-6)
+
+
+def _drawn(d, rng, time, strength):
+    """Top eigenvalue of A(t) and the right overlap, from d flows of their own, each by an eigendecomposition."""
+    sigma = np.where(np.arange(d) < 0.2 * d, 4.0, 0.3)
+    u = rng.standard_normal(d)
+    u /= np.linalg.norm(u)
+    X = rng.standard_normal((d, d)) * np.sqrt(sigma) + math.sqrt(strength) * rng.standard_normal((d, 1)) * u
+    C = X.T @ X / d
+    A = np.zeros((d, d))
+    for k in range(d):
+        rest = np.arange(d) != k
+        s, V = np.linalg.eigh(C[np.ix_(rest, rest)])
+        A[k, rest] = V @ (-np.expm1(-time * s) / s * (V.T @ C[rest, k]))
+    values, vectors = np.linalg.eig(A)
+    top = np.argmax(values.real)
+    return values[top].real, float(abs(u @ vectors[:, top]) ** 2)
+
+
+def test_simulated_flow(agrees):
+    """From d = 40 and 80: the correction is 1/d."""
+    theory = outlier(SpikedData(NOISE, strength=4.0, alpha=1.0, training=Flow(3.0)))
+    sizes = [np.array([_drawn(d, stream(0, "spike in time", d, r), 3.0, 4.0) for r in range(n)]) for d, n in SIZES]
+    small, large = ([Estimate.of(column) for column in one.T] for one in sizes)
+    agrees(extrapolate(small[0], large[0]), theory.eigenvalue, resolves=0.05)
+    agrees(extrapolate(small[1], large[1]), theory.overlap, resolves=0.25)
+
+
+SIZES = ((40, 120), (80, 60))
+
+
+def test_emergence():
+    data = SpikedData(NOISE, strength=0.39611, alpha=1.0)
+    assert float(emergence_time(data)) == pytest.approx(3.0, abs=2e-3)
+    assert float(emergence_time(SpikedData(NOISE, strength=9.0, alpha=1.0))) == 0
+    assert float(emergence_time(SpikedData(NOISE, strength=0.3, alpha=1.0))) == math.inf
+
+
+def test_an_unresolved_edge_is_refused_by_name():
+    with pytest.raises(ConvergenceError, match=r"edge of the predictor at time 100 .* take an earlier time"):
+        threshold(SpikedData(NOISE, alpha=0.5, training=Flow(100.0)))
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="training is for method 'ssr' only"):
+        SpikedData(NOISE, alpha=1.0, method="pca", training=Flow(1.0))
+    with pytest.raises(ValueError, match="independent blocks"):
+        threshold(SpikedData(AR1(d=30, correlation=0.5), alpha=1.0, training=Flow(1.0)))
+    with pytest.raises(ValueError, match="direction must be None"):
+        threshold(SpikedData(Isotropic(4), np.full(4, 0.5), alpha=1.0, training=Flow(1.0)))
+    with pytest.raises(ValueError, match="training must be None"):
+        optimal_ridge(SpikedData(NOISE, alpha=1.0, training=Flow(1.0)))
+    with pytest.raises(ValueError, match="must leave the time open"):
+        best_detection_time(SpikedData(NOISE, alpha=1.0, training=Flow(1.0)))
