@@ -75,7 +75,8 @@ def test_every_module_can_be_imported(wing):
 def test_the_version_stands_in_one_place_and_loads_nothing():
     assert theory.__version__ == simulate.__version__ == figures.__version__
     for package in ("simulate", "figures"):
-        program = f"import sys, {package}; print({package}.__version__, {{'numpy', 'scipy', 'numba'}} & set(sys.modules))"
+        loaded = "{'numpy', 'scipy', 'numba'} & set(sys.modules)"
+        program = f"import sys, {package}; print({package}.__version__, {loaded})"
         assert run(program).strip() == f"{theory.__version__} set()"
     with pytest.raises(AttributeError, match=r"module 'simulate' has no attribute 'maskd'"):
         simulate.maskd  # noqa: B018
