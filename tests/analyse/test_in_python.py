@@ -131,9 +131,7 @@ def test_sequences_in_every_form_are_those_of_a_list(given):
 def test_integers_are_sequences_where_the_kind_says_so():
     found = analyse(np.array([["ACDE".index(letter) for letter in row] for row in FAMILY]), kind="sequences", jobs=1)
     assert found.analysis.n_sequences == 40
-    with pytest.raises(
-        ValueError, match="data must be integers or strings .*, got the type float64"
-    ):
+    with pytest.raises(ValueError, match=r"data must be integers or strings .*, got the type float64"):
         analyse(np.ones((4, 3)), kind="sequences")
 
 
@@ -148,9 +146,7 @@ def test_truth_values_and_nullable_columns_of_a_frame_are_numbers():
 def test_columns_that_are_no_numbers_are_named_with_their_cure_unless_an_option_takes_them_out():
     frame = pd.DataFrame(np.random.default_rng(5).standard_normal((40, 3)), columns=["a", "b", "c"])
     frame["day"], frame["sex"] = pd.date_range("2020", periods=40), pd.Categorical(["m", "f"] * 20)
-    with pytest.raises(
-        ValueError, match=r"dates in column 'day': .*total_seconds.*; so it is with 1 more: 'sex'$"
-    ):
+    with pytest.raises(ValueError, match=r"dates in column 'day': .*total_seconds.*; so it is with 1 more: 'sex'$"):
         analyse(frame)
     left = analyse(frame, skip_columns=["day", "sex"], repeats=2, jobs=1)
     assert left.conclusions == analyse(frame[["a", "b", "c"]], repeats=2, jobs=1).conclusions
