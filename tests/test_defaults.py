@@ -397,6 +397,7 @@ DEFAULTS = {
         "best_direction": {"n_starts": 6, "fields": False, "tol": 0.0001},
         "escape_time": {"tol": 1e-05, "max_evaluations": 100000},
         "factored_floor": {"n_starts": 8, "fields": False, "tol": 1e-06},
+        "logits_table": {"batch_size": 256},
         "lower_layers": {"tol": 1e-05, "max_evaluations": 100000},
         "plateau_rate": {"fields": False},
         "population_signal": {"whitened": False, "least_share": 0.5},

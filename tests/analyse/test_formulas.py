@@ -294,8 +294,8 @@ def test_predictions_of_few_rows_are_left_out():
     ("losses", "best", "edge"),
     [
         ((3.0, 1.0, 2.0), 0.4, ""),
-        ((1.0, 2.0), 0.1, ", the weakest of those tried"),
-        ((4.0, 3.0, 2.0, 1.0), 6.4, ", the strongest of those tried"),
+        ((1.0, 2.0), 0.1, ", the weakest of those tried, so that a weaker one may be better"),
+        ((4.0, 3.0, 2.0, 1.0), 6.4, ", the strongest of those tried, so that a stronger one may be better"),
     ],
 )
 def test_the_penalty_of_least_loss_is_chosen(losses, best, edge):
