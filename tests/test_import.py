@@ -70,3 +70,13 @@ def test_every_module_can_be_imported(wing):
     assert (
         len(modules) == len([path for path in files if path.name != "__main__.py"]) - 1
     )  # the wing itself is not listed
+
+
+def test_the_version_stands_in_one_place_and_loads_nothing():
+    assert theory.__version__ == simulate.__version__ == figures.__version__
+    for package in ("simulate", "figures"):
+        loaded = "{'numpy', 'scipy', 'numba'} & set(sys.modules)"
+        program = f"import sys, {package}; print({package}.__version__, {loaded})"
+        assert run(program).strip() == f"{theory.__version__} set()"
+    with pytest.raises(AttributeError, match=r"module 'simulate' has no attribute 'maskd'"):
+        simulate.maskd  # noqa: B018

@@ -6,12 +6,14 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from figures.analyse.command import kind_of, require_own_options
 from figures.analyse.errors import DataError, OptionError
@@ -20,6 +22,7 @@ from figures.analyse.options import parsed
 from figures.analyse.record import Analysis
 from figures.analyse.steps import Steps
 from figures.core import DataFrame
+from theory.core import checks, foreign
 
 Kind = Literal["matrix", "sequences", "text"]
 
@@ -122,8 +125,11 @@ def analyse(data: Any, kind: Kind | None = None, *, progress: bool = False, **op
     for name, instead in NOT_HERE.items():
         if name in options:
             raise ValueError(f"{name} is an option of the command alone: here {instead}")
+    if kind is not None:
+        checks.choice("kind", kind, get_args(Kind))
+    _require_known(options)
     with tempfile.TemporaryDirectory() as folder:
-        path, kind = _as_file(data, kind, Path(folder))
+        path, kind = _as_file(data, kind, Path(folder), options)
         argv = [
             str(path) if path.is_absolute() else f"./{path}",
             *_as_typed(options),
@@ -147,27 +153,47 @@ def _analyzed(argv: list[str], progress: bool) -> Analyzed:
     return Analyzed(kind, title, (*notes, *also), found, steps)
 
 
-def _as_file(data: Any, kind: Kind | None, folder: Path) -> tuple[Path, Kind | None]:
+def _require_known(options: Mapping[str, Any]) -> None:
+    """Refuse a name that is no option; the command would take the beginning of one for it."""
+    known = set(vars(parsed(["data"])[0])) - {"file", "kind", "typed", *NOT_HERE}
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            raise ValueError(f"{name} is no option of analyse" + (f": {near[0]} is one" if near else ""))
+
+
+def _as_file(data: Any, kind: Kind | None, folder: Path, options: Mapping[str, Any]) -> tuple[Path, Kind | None]:
     """Return the path of the data, which are written to a file in `folder` where they have none, and their kind."""
     if isinstance(data, str | Path):
         return Path(data), kind
-    if isinstance(data, Sequence) and data and all(isinstance(each, str) for each in data):
+    texts = _listed_texts(data, kind)
+    if texts is not None:
         if kind not in ("sequences", "text"):
             raise ValueError(
                 "kind must say what a list of texts holds, 'sequences' (aligned ones) or 'text' (documents), got "
                 f"{kind!r}"
             )
-        return _texts(list(data), kind, folder), kind
-    if hasattr(data, "columns") and (hasattr(data, "to_csv") or hasattr(data, "write_csv")):
+        return _texts(texts, kind, folder), kind
+    # What is left out, or names groups, need not hold numbers; the program reads the other columns.
+    chosen = any(options.get(name) is not None for name in ("columns", "skip_columns", "groups", "missing"))
+    is_frame = (hasattr(data, "to_csv") or hasattr(data, "write_csv")) and hasattr(data, "columns")
+    numbers = data
+    if kind in (None, "matrix") and not (is_frame and chosen):
+        numbers = foreign.plain("data", data, "real numbers", holes=True)
+    if is_frame:
         path = folder / "data.csv"
-        if hasattr(data, "write_csv"):
+        if hasattr(data, "write_csv") and numbers is data:
             data.write_csv(path)
         else:
-            data.to_csv(path, index=not _is_numbered(data.index))
+            index = getattr(data, "index", None)
+            frame = data if numbers is data else pd.DataFrame(numbers, columns=list(data.columns), index=index)
+            frame = frame * 1 if frame.dtypes.map(pd.api.types.is_bool_dtype).all() else frame
+            frame.to_csv(path, index=not _is_numbered(frame.index))
         return path, kind or "matrix"
-    if hasattr(data, "tocsr") or hasattr(data, "todense"):
-        raise ValueError("data must be dense: a sparse matrix becomes so by .toarray(), if it fits in memory")
-    array = np.asarray(data)
+    try:
+        array = np.asarray(numbers)
+    except ValueError:
+        raise ValueError("data must have rows of one length, got rows of different lengths") from None
     if array.dtype == object or array.ndim != 2:
         raise ValueError(
             "data must be a path, a matrix of numbers (rows are samples), a data frame or a list of texts, got "
@@ -175,8 +201,29 @@ def _as_file(data: Any, kind: Kind | None, folder: Path) -> tuple[Path, Kind | N
         )
     if array.dtype.kind in "US":
         raise ValueError("data must be numbers: for aligned sequences give a list of strings and kind='sequences'")
+    if kind == "text":
+        raise ValueError("data must be a list of texts, or a path, with kind='text', got an array of numbers")
+    if kind == "sequences":
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"data must be integers or strings with kind='sequences', got the type {array.dtype}")
+        np.savetxt(folder / "data.csv", array, fmt="%d", delimiter=",")
+        return folder / "data.csv", kind
     np.save(folder / "data.npy", array)
     return folder / "data.npy", kind or "matrix"
+
+
+def _listed_texts(data: Any, kind: Kind | None) -> list[str] | None:
+    """Return texts as a list of strings, also where they are listed letter by letter or word by word; else None."""
+    listed = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind in "UO" else data
+    if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
+        return None
+    if all(isinstance(each, str) for each in listed):
+        return [*listed]
+    if kind in ("sequences", "text") and all(
+        isinstance(each, list | tuple) and all(isinstance(part, str) for part in each) for each in listed
+    ):
+        return [("" if kind == "sequences" else " ").join(each) for each in listed]
+    return None
 
 
 def _is_numbered(index: Any) -> bool:

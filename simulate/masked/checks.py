@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.core import foreign
 from theory.core.arrays import Array
-from theory.core.checks import between, shown
+from theory.core.checks import between, is_text, shown
 
 # Within these limits the products in an error, of which C/lam^2 is the smallest, neither overflow nor vanish.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50
@@ -24,7 +25,7 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest float are refused below
         power = np.einsum("ij,ij->j", matrix, matrix)  # needs no temporary, and keeps NaN and infinity
     if not representable(power):
-        _raise_not_finite(name, matrix)
+        _raise_not_finite(name, matrix, table=data)
         raise_not_representable(name, matrix)
     return matrix
 
@@ -43,17 +44,23 @@ def block(name: str, given: Any, columns: int | None, start: int | None) -> Arra
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.vdot(values, values))  # needs no temporary
     if not finite:
-        _raise_not_finite(name, values, start or 0)
+        _raise_not_finite(name, values, start or 0, given)
         raise_not_representable(name, values)
     return values
 
 
 def require_matrix(name: str, data: Any) -> None:
     """Raise ValueError for an array that is no matrix of real numbers, by its shape and type alone."""
-    if data.dtype.kind not in "buif":
-        raise ValueError(f"{name} must contain real numbers, got dtype {data.dtype}")
+    require_real(name, data)
     if data.ndim != 2 or 0 in data.shape:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {data.shape}")
+
+
+def require_real(name: str, data: Any) -> None:
+    """Raise ValueError for an array that does not hold real numbers; of text it says what makes numbers of it."""
+    if data.dtype.kind not in "buif":
+        cure = f": {foreign.OF_TEXT}" if is_text(data) else ""
+        raise ValueError(f"{name} must contain real numbers, got dtype {data.dtype}{cure}")
 
 
 def row_numbers(name: str, rows: NDArray[np.integer], n: int | None) -> None:
@@ -119,21 +126,22 @@ def _converted(name: str, data: Any) -> NDArray[Any]:
         raise ValueError(
             f"{name} must have no masked entries, got {np.ma.getmaskarray(data).sum()} of them: fill or drop them"
         )
+    plain = foreign.plain(name, data, "real numbers")
     try:
-        given = np.asarray(data)
+        given = np.asarray(plain)
     except Exception:  # a list is ragged, or an object's conversion raises anything
         what = "rows of different lengths" if isinstance(data, list | tuple) else shown(data)
         raise ValueError(f"{name} must be a rectangular array of real numbers, got {what}") from None
-    if given.dtype.kind not in "buif":
-        raise ValueError(f"{name} must contain real numbers, got dtype {given.dtype}")
+    require_real(name, given)
     return given
 
 
-def _raise_not_finite(name: str, matrix: Array, start: int = 0) -> None:
+def _raise_not_finite(name: str, matrix: Array, start: int = 0, table: Any = None) -> None:
     bad = ~np.isfinite(matrix)
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
-        raise ValueError(f"{name} must be finite, got {matrix[row, column]} at row {start + row}, column {column}")
+        where = f"row {start + row}, column {column}{foreign.labelled(table, column)}"
+        raise ValueError(f"{name} must be finite, got {matrix[row, column]} at {where}")
 
 
 def raise_not_representable(name: str, matrix: Array) -> None:

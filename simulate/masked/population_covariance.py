@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from simulate.masked.contrasts import contrasts
-from theory.core import Array, checked
+from theory.core import Array, checked, foreign
 from theory.models import Empirical
 
 RIDGES, NODES = 120, 200  # at which the sample is looked at, and possible eigenvalues
@@ -48,7 +48,7 @@ def population_covariance(X: Any) -> Empirical:
     if len(rows) < 2:
         raise ValueError(f"X must have at least 3 rows, got {len(rows) + 1}")
     scales = np.sqrt((rows * rows).mean(axis=0))
-    size = abs(np.asarray(X, dtype=float)).max(axis=0)
+    size = abs(np.asarray(foreign.plain("X", X, "real numbers"), dtype=float)).max(axis=0)
     if (scales <= ZERO * size).any():
         raise ValueError(
             f"X must have columns that vary, got one value in column {int((scales <= ZERO * size).argmax())}"

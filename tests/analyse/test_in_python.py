@@ -1,6 +1,7 @@
 """Analyses called from Python: the same as the program's, of files, arrays, frames, sequences and documents."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +93,7 @@ def test_results_are_written_where_asked(tmp_path):
         (sequences(), {}, "kind must say what a list of texts holds"),
         ("no such.csv", {}, "no such file"),
         (matrix(), {"lams": [-1.0]}, "--lams must be numbers above 0"),
-        (matrix(), {"color": 3}, "--color"),
+        (matrix(), {"color": 3}, "color is no option of analyse"),
         (matrix(), {"output": "x"}, r"call save\(folder\)"),
         (matrix(), {"estimate": True}, "the command"),
         (matrix(), {"min_separation": 2}, "is for sequences"),
@@ -100,7 +101,7 @@ def test_results_are_written_where_asked(tmp_path):
         (np.full((5, 3), "a"), {}, "must be numbers"),
         ([1, 2, 3], {}, "data must be a path, a matrix of numbers"),
         (None, {}, "data must be a path, a matrix of numbers"),
-        (scipy.sparse.eye_array(5).tocsr(), {}, r"by \.toarray\(\)"),
+        (scipy.sparse.eye_array(5).tocsr(), {}, r"\.toarray\(\) makes it dense"),
     ],
 )
 def test_what_cannot_be_analyzed_is_refused_in_the_words_of_the_program(data, options, said):
@@ -116,3 +117,59 @@ def test_notebooks_show_results_as_tables():
     assert len(shown) < 1500
     columns = pd.DataFrame(matrix(), columns=["<b>", "b", "c", "d"])
     assert "<b></" not in analyse(columns, repeats=2, jobs=1)._repr_html_().partition("</b>")[2]
+
+
+FAMILY = ["".join("ACDE"[color] for color in row) for row in np.random.default_rng(3).integers(4, size=(40, 6))]
+
+
+@pytest.mark.parametrize("given", [tuple(FAMILY), np.array(FAMILY), [list(row) for row in FAMILY]])
+def test_sequences_in_every_form_are_those_of_a_list(given):
+    found = analyse(given, kind="sequences", jobs=1)
+    assert found.to_json() == analyse(FAMILY, kind="sequences", jobs=1).to_json()
+
+
+def test_integers_are_sequences_where_the_kind_says_so():
+    found = analyse(np.array([["ACDE".index(letter) for letter in row] for row in FAMILY]), kind="sequences", jobs=1)
+    assert found.analysis.n_sequences == 40
+    with pytest.raises(ValueError, match=r"data must be integers or strings .*, got the type float64"):
+        analyse(np.ones((4, 3)), kind="sequences")
+
+
+def test_truth_values_and_nullable_columns_of_a_frame_are_numbers():
+    rows = np.random.default_rng(4).standard_normal((40, 3)).round(1)
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    plain = analyse(frame.assign(d=[1, 0] * 20), repeats=2, jobs=1)
+    nullable = frame.convert_dtypes().assign(d=pd.array([True, False] * 20, dtype="boolean"))
+    assert analyse(nullable, repeats=2, jobs=1).to_json() == plain.to_json()
+
+
+def test_columns_that_are_no_numbers_are_named_with_their_cure_unless_an_option_takes_them_out():
+    frame = pd.DataFrame(np.random.default_rng(5).standard_normal((40, 3)), columns=["a", "b", "c"])
+    frame["day"], frame["sex"] = pd.date_range("2020", periods=40), pd.Categorical(["m", "f"] * 20)
+    with pytest.raises(ValueError, match=r"dates in column 'day': .*total_seconds.*; so it is with 1 more: 'sex'$"):
+        analyse(frame)
+    left = analyse(frame, skip_columns=["day", "sex"], repeats=2, jobs=1)
+    assert left.conclusions == analyse(frame[["a", "b", "c"]], repeats=2, jobs=1).conclusions
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "match"),
+    [
+        (scipy.sparse.csr_array(np.eye(3)), {}, "data must be a dense array of real numbers, got a sparse csr_array"),
+        (np.eye(3), {"repeat": 2}, "^repeat is no option of analyse: repeats is one$"),
+        (np.eye(3), {"zzz": 2}, "^zzz is no option of analyse$"),
+        (np.eye(3), {"kind": "matrx"}, "kind must be one of 'matrix', 'sequences', 'text', got 'matrx'"),
+        (np.eye(3), {"kind": "text"}, "data must be a list of texts, or a path, with kind='text'"),
+        ([[1, 2], [3]], {}, "data must have rows of one length"),
+    ],
+)
+def test_what_cannot_be_analyzed_is_refused_in_words_of_python(data, options, match):
+    with pytest.raises(ValueError, match=match):
+        analyse(data, **options)
+
+
+def test_a_notebook_shows_few_words_and_no_code_of_the_data():
+    found = analyse(np.random.default_rng(6).standard_normal((40, 3)), repeats=2, jobs=1)
+    shown = replace(found, title="<b>a & b</b>")._repr_html_()
+    assert "&lt;b&gt;a &amp; b&lt;/b&gt;" in shown
+    assert len(shown) < 4000

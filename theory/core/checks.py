@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.core import foreign
 from theory.core.arrays import Array
 
 Record = TypeVar("Record")
@@ -177,7 +178,8 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
         raise ValueError(f"{name} must be a non-empty array with {ndim} axes, got shape {array.shape}")
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
+        column = foreign.labelled(value, where[-1]) if ndim == 2 else ""
+        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}{column}")
     array.setflags(write=False)
     return array
 
@@ -208,7 +210,8 @@ def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> 
     """Return `value` as integers (..., L) from 0 to n_colors - 1, not copied; ValueError names the first other one."""
     array = _converted(name, value, "integers")
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got dtype {array.dtype}")
+        cure = f": {foreign.OF_LETTERS}" if is_text(array) else ""
+        raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got dtype {array.dtype}{cure}")
     if array.ndim == 0 or array.shape[-1] == 0 or (n_sites is not None and array.shape[-1] != n_sites):
         raise ValueError(f"{name} must have shape (..., {n_sites or 'sites'}), got {array.shape}")
     if array.size and (array.min() < 0 or array.max() >= n_colors):
@@ -250,6 +253,7 @@ def bool_array(name: str, value: Any) -> NDArray[np.bool_]:
 def _converted(name: str, value: Any, entries: str) -> NDArray[Any]:
     if np.ma.is_masked(value):
         raise ValueError(f"{name} must have no masked entries, got {np.ma.getmaskarray(value).sum()} of them")
+    value = foreign.plain(name, value, entries)
     try:
         return np.asarray(value)
     except Exception:  # ragged lists, or an object whose conversion raises anything
@@ -258,4 +262,10 @@ def _converted(name: str, value: Any, entries: str) -> NDArray[Any]:
 
 def _refuse_kind(name: str, value: Any, array: NDArray[Any], entries: str) -> None:
     what = f"dtype {array.dtype}" if array.ndim else type(value).__name__
-    raise ValueError(f"{name} must be an array of {entries}, got {what}")
+    cure = f": {foreign.OF_TEXT}" if array.ndim and is_text(array) else ""
+    raise ValueError(f"{name} must be an array of {entries}, got {what}{cure}")
+
+
+def is_text(array: NDArray[Any]) -> bool:
+    """Say whether an array holds text, also as objects."""
+    return array.dtype.kind in "UST" or (array.dtype.kind == "O" and any(isinstance(each, str) for each in array.flat))

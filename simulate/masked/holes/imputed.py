@@ -12,7 +12,7 @@ from simulate.masked.holes.entry_errors import (
 )
 from simulate.masked.holes.methods import DISTANCE, Filled, Model, by_maximization, by_own_rows, by_pairs
 from simulate.masked.holes.table import HoledTable, holed_table, with_mask
-from theory.core import Array, DataFrame, FitError, SolverResult, checked
+from theory.core import Array, DataFrame, FitError, SolverResult, checked, foreign
 from theory.core.frames import table as frame_of
 
 ImputationMethod = Literal["em", "pairwise", "own_rows"]
@@ -115,7 +115,8 @@ def impute(X: Any, seen: Any = None, lam: Any = None, method: ImputationMethod =
     holed = holed_table(X, seen)
     strength = None if lam is None else positive_ridge(lam)
     found = {"em": by_maximization, "pairwise": by_pairs, "own_rows": by_own_rows}[method](holed, strength)
-    data = np.asarray(X if not np.ma.is_masked(X) else np.ma.filled(X, 0), dtype=np.float64)
+    given = np.ma.filled(X, 0) if np.ma.is_masked(X) else foreign.plain("X", X, "real numbers", holes=True)
+    data = np.asarray(given, dtype=np.float64)
     result = _calibrated(holed, data, found, method)
     if check and not result.converged:
         raise FitError(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked import checks
+from theory.core import foreign
 from theory.core.arrays import Array
 from theory.core.checks import shown
 
@@ -71,6 +72,7 @@ def with_mask(name: str, X: Any, seen: Any) -> tuple[Array, NDArray[np.bool_]]:
     masked = np.ma.is_masked(X)
     if masked and seen is not None:
         raise ValueError(f"{name} must be a plain array where seen is given, got masked entries as well")
+    table, X = X, X if masked else foreign.plain(name, X, "real numbers", holes=True)
     try:
         data = np.asarray(np.ma.filled(X.astype(np.float64), np.nan)) if masked else np.asarray(X)
     except Exception:  # a list is ragged, or an object's conversion raises anything
@@ -92,9 +94,8 @@ def with_mask(name: str, X: Any, seen: Any) -> tuple[Array, NDArray[np.bool_]]:
     bad = mask & ~np.isfinite(data)
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{name} must be finite where it is seen, got {data[row, column]} at row {row}, column {column}"
-        )
+        where = f"row {row}, column {column}{foreign.labelled(table, column)}"
+        raise ValueError(f"{name} must be finite where it is seen, got {data[row, column]} at {where}")
     return data, mask
 
 
