@@ -107,6 +107,8 @@ EXAMPLES = {
         ),
         Example(random_matrix.symmetric_outlier, {"data": dataclasses.replace(DELOCALIZED, lam=0.1)}),
         Example(random_matrix.optimal_ridge, {"data": DELOCALIZED}),
+        Example(random_matrix.emergence_time, {"data": DELOCALIZED}),
+        Example(random_matrix.best_detection_time, {"data": dataclasses.replace(DELOCALIZED, strength=None)}),
         Example(masked.conditional_variances, {"covariance": NOISE}),
         Example(masked.ridgeless, {"covariance": NOISE, "alpha": 0.5}),
         Example(masked.peak_height, {"covariance": NOISE, "lam": 1e-6}),

@@ -35,7 +35,7 @@ class DysonEquation:
 
     def bare(self, P: Array) -> Array:
         """Compute F (m, N, N)."""
-        return np.linalg.inv(self.variances[:, None, None] * P + self.ridges)
+        return np.asarray(np.linalg.inv(self.variances[:, None, None] * P + self.ridges), dtype=np.float64)
 
     def resolvents(self, P: Array, tau: float) -> tuple[Array, Array]:
         """Compute G and its derivative in tau at fixed P, (m, N, N) each."""

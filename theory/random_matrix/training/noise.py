@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.core import Array
 from theory.models import SpikedData
@@ -24,8 +25,8 @@ class BlockNoise:
     """Modes of variance `eigenvalues` (m,) and share `shares` (m,); mode c belongs to the block `blocks` (m,)."""
 
     spectrum: Spectrum = field(repr=False)
-    blocks: Array = field(repr=False)
-    representatives: Array = field(repr=False)  # one row of `Spectrum.diagonal` for each block
+    blocks: NDArray[np.intp] = field(repr=False)
+    representatives: NDArray[np.intp] = field(repr=False)  # one row of `Spectrum.diagonal` for each block
 
     @property
     def deviations(self) -> Array:
@@ -40,7 +41,7 @@ def block_noise(spectrum: Spectrum) -> BlockNoise:
     if spectrum.axes:
         return BlockNoise(spectrum, np.arange(count), np.arange(count))
     if spectrum.loadings is None:
-        return BlockNoise(spectrum, np.zeros(count, int), np.zeros(1, int))
+        return BlockNoise(spectrum, np.zeros(count, dtype=np.intp), np.zeros(1, dtype=np.intp))
     alike = np.round(spectrum.loadings, 10)
     rows, first = np.unique(alike, axis=0, return_index=True)
     if np.any((rows > 0).sum(0) != 1):
