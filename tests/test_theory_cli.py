@@ -160,7 +160,7 @@ def test_infinite_systems(capsys):
         ("nonsense", "unknown function 'nonsense'; subjects are masked, random_matrix, potts, glm, topics"),
         (
             "masked.solve AR2",
-            "masked.solve needs a record for model, one of MaskedRidge, MaskedRegression, Rand",
+            "masked.solve needs a record for model, one of MaskedRidge, MaskedRegression, Mask",
         ),
         ("masked.solve AR2", "AR1, Blocks, Diagonal"),
         ("masked.solve AR2", "got 'AR2'"),
