@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked import checks
+from simulate.masked.holes.laid import Laid, laid_holes
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
 from simulate.masked.holes.patterns import Patterns
@@ -37,6 +38,7 @@ class ImputationErrors(Result):
     method: str
     least_ridge: float  # 0 for own rows, which need none
     pairs_never_seen: int  # pairs of columns that no row shows together, taken to be uncorrelated by "pairwise"
+    matched: float  # share of the holes that rows that see more could show; 1 where holes lie apart
     weights: Array = field(repr=False)  # (d,), shares of the columns in the mean by which the best ridge is chosen
 
     def best(self) -> int:
@@ -88,15 +90,20 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
     if pairwise:
         for i, lam in enumerate(strengths):
             pairwise.require(lam, f"lams[{i}]")
-        standard = [(residuals, shifts) for residuals, _, shifts in map(pairwise.entry_errors, strengths)]
+    laid = laid_holes(holed.seen)
+    if pairwise:
+        standard = [
+            (residuals, shifts) for residuals, _, shifts in (left_out(pairwise, lam, laid) for lam in strengths)
+        ]
     else:
-        standard = list(zip(*OwnRows(holed.values, holed.seen).entry_errors(strengths), strict=True))
+        standard = regressions_left_out(OwnRows(holed.values, holed.seen), strengths, laid)
+    measured = measured_weights(holed.seen, laid)
     columns, means, in_holes, weights = [], [], [], hole_weights(holed.seen)
     for residuals, shifts in standard:
         data_units = in_data_units(residuals, shifts, holed)
-        columns.append(by_column(data_units, holed.seen))
-        means.append(over_entries(data_units / np.sqrt(holed.variances), holed.seen))
-        in_holes.append(over_holes(data_units / np.sqrt(holed.variances), holed.seen, weights))
+        columns.append(by_column(data_units, measured))
+        means.append(over_entries(data_units / np.sqrt(holed.variances), measured))
+        in_holes.append(over_holes(data_units / np.sqrt(holed.variances), measured, weights))
     return ImputationErrors(
         lams=strengths,
         error=np.array([error for error, _ in columns]),
@@ -109,8 +116,33 @@ def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:
         method=method,
         least_ridge=least,
         pairs_never_seen=pairwise.pairs_never_seen if pairwise else 0,
+        matched=1.0 if laid is None else laid.matched,
         weights=weights,
     )
+
+
+def left_out(pairwise: Pairwise, lam: float, laid: Laid | None) -> tuple[Array, Array, Array]:
+    """Return residuals, variances, shifts (n, d) of entries predicted as holes, alone or as the holes come together."""
+    alone = pairwise.entry_errors(lam)
+    if laid is None:
+        return alone
+    first, second, third = pairwise.laid_errors(lam, laid)
+    columns = laid.columns
+    return np.where(columns, first, alone[0]), np.where(columns, second, alone[1]), np.where(columns, third, alone[2])
+
+
+def regressions_left_out(own_rows: OwnRows, lams: Array, laid: Laid | None) -> list[tuple[Array, Array]]:
+    """Return the same residuals and shifts for regressions, for each of the ridges."""
+    alone = own_rows.entry_errors(lams)
+    if laid is None:
+        return list(zip(*alone, strict=True))
+    together = own_rows.laid_errors(lams, laid)
+    return list(zip(*(np.where(laid.columns, two, one) for one, two in zip(alone, together, strict=True)), strict=True))
+
+
+def measured_weights(seen: NDArray[np.bool_], laid: Laid | None) -> Array:
+    """Return the weights (n, d) of the entries predicted as holes: equal ones in columns whose holes were not laid."""
+    return seen.astype(np.float64) if laid is None else np.where(laid.columns, laid.weights, seen)
 
 
 def hole_weights(seen: NDArray[np.bool_]) -> Array:
@@ -127,33 +159,38 @@ def in_data_units(residuals: Array, shifts: Array, holed: HoledTable) -> Array:
     return np.where(holed.seen, (residuals + shifts * holed.values / (holed.counts - 1)) * holed.scales, 0.0)
 
 
-def by_column(residuals: Array, measured: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return the mean square (d,) of the entries measured in each column, and its standard error; NaN without any."""
+def by_column(residuals: Array, measured: NDArray[Any]) -> tuple[Array, Array]:
+    """Return the mean square (d,) of the entries measured in each column, and its standard error; NaN without any.
+
+    `measured` (n, d) are weights, or truth values.
+    """
     squares = residuals**2
-    counts = measured.sum(axis=0)
+    counts, totals = (measured > 0).sum(axis=0), measured.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(measured, squares, 0.0).sum(axis=0) / counts
-        spread = np.where(measured, squares - mean, 0.0)
-        return mean, np.sqrt((spread**2).sum(axis=0) / (counts - 1) / counts)
+        mean = np.where(measured > 0, measured * squares, 0.0).sum(axis=0) / totals
+        spread = np.where(measured > 0, measured * (squares - mean), 0.0)
+        return mean, np.sqrt((spread**2).sum(axis=0) * (counts / (counts - 1))) / totals
 
 
-def over_entries(residuals: Array, measured: NDArray[np.bool_]) -> tuple[float, float]:
+def over_entries(residuals: Array, measured: NDArray[Any]) -> tuple[float, float]:
     """Return the mean square over all entries measured, and its standard error as a ratio of sums over rows."""
-    totals = np.where(measured, residuals**2, 0.0).sum(axis=1)
+    totals = np.where(measured > 0, measured * residuals**2, 0.0).sum(axis=1)
     counts = measured.sum(axis=1)
     mean = totals.sum() / counts.sum()
     n = len(counts)
     return float(mean), float(np.sqrt(n / (n - 1) * np.sum((totals - mean * counts) ** 2)) / counts.sum())
 
 
-def over_holes(residuals: Array, measured: NDArray[np.bool_], weights: Array) -> tuple[float, float]:
+def over_holes(residuals: Array, measured: NDArray[Any], weights: Array) -> tuple[float, float]:
     """Return the mean square of columns by their `weights` (d,), and its standard error.
 
     The entries measured in a column stand for its holes. A column of large weight and few entries makes the standard
     error that of these few; columns of one row err together.
     """
-    counts = np.maximum(measured.sum(axis=0), 1)
-    squares = np.where(measured, residuals**2, 0.0)
-    mean = squares.sum(axis=0) / counts
-    of_mean = np.where(measured, squares - mean, 0.0) / np.sqrt(counts * np.maximum(counts - 1, 1))
+    counts, totals = np.maximum((measured > 0).sum(axis=0), 1), np.maximum(measured.sum(axis=0), 1)
+    squares = np.where(measured > 0, residuals**2, 0.0)
+    mean = (measured * squares).sum(axis=0) / totals
+    of_mean = (
+        np.where(measured > 0, measured * (squares - mean), 0.0) / totals * np.sqrt(counts / np.maximum(counts - 1, 1))
+    )
     return float(weights @ mean), float(np.sqrt(np.sum((of_mean @ weights) ** 2)))

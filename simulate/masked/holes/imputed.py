@@ -7,9 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked.checks import positive_ridge
-from simulate.masked.holes.entry_errors import errors_along, hole_weights, in_data_units
+from simulate.masked.holes.entry_errors import (
+    errors_along,
+    hole_weights,
+    in_data_units,
+    left_out,
+    measured_weights,
+    regressions_left_out,
+)
 from simulate.masked.holes.expectation import Gaussian, Maximized, maximize
 from simulate.masked.holes.hidden import RIDGES, HiddenEntries
+from simulate.masked.holes.laid import laid_holes
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
 from simulate.masked.holes.patterns import Patterns
@@ -49,17 +57,20 @@ class Calibration:
         return np.asarray((self.offset + self.slope * variances) * self.factors)
 
     @classmethod
-    def line(cls, squares: Array, variances: Array) -> tuple[float, float]:
+    def line(cls, squares: Array, variances: Array, weights: Array | None = None) -> tuple[float, float]:
         """Return offset and slope from the measured squared errors (entries,) and their variances."""
         order = np.argsort(variances, kind="stable")
         variances, squares = variances[order], squares[order]
+        weights = np.ones_like(squares) if weights is None else weights[order]
         # Entries of one variance, up to rounding, count with their mean: else the order of the rows would decide which
         # of them are among the safer half.
         group = np.cumsum(np.diff(variances, prepend=variances[0]) > EQUAL_VARIANCES * variances)
-        squares = (np.bincount(group, squares) / np.bincount(group))[group]
+        squares = (np.bincount(group, weights * squares) / np.bincount(group, weights))[group]
         halves = np.array_split(np.arange(len(order)), 2)
-        (low, high), (safe, doubtful) = ([part[half].mean() for half in halves] for part in (variances, squares))
-        mean, level = variances.mean(), squares.mean()
+        (low, high), (safe, doubtful) = (
+            [np.average(part[half], weights=weights[half]) for half in halves] for part in (variances, squares)
+        )
+        mean, level = (float(np.average(part, weights=weights)) for part in (variances, squares))
         slope = (doubtful - safe) / (high - low) if high - low > 1e-9 * mean else level / mean
         slope = float(np.clip(slope, 0, level / mean))
         return float(level - slope * mean), slope
@@ -77,6 +88,7 @@ class Imputed(SolverResult):
     relative_stderr: float
     lam: float  # the ridge, in units of the columns' variances
     method: str
+    matched: float  # share of the holes that rows that see more could show; 1 where holes lie apart (see `impute`)
     variances: Array  # (d,), of the entries seen
     calibration: "Calibration" = field(repr=False)  # from variances under the model to expected squared errors
     entry_residuals: Array = field(repr=False)  # (n, d), of entries predicted as if they were holes; NaN elsewhere
@@ -175,8 +187,9 @@ class _Filled:
     variances: Array  # (n, d), of the holes under the model
     residuals: Array  # (n, d), in units of the data
     measured_variances: Array  # (n, d), under the model, of the entries measured
-    measured: NDArray[np.bool_]
+    measured: Array  # (n, d), weights of the entries measured, 0 elsewhere
     lam: float
+    matched: float
     distance: float = 0.0
     steps: int | None = None
 
@@ -205,8 +218,9 @@ def _by_maximization(holed: HoledTable, lam: float | None) -> _Filled:
         variances=variances,
         residuals=at_hidden.residuals * holed.scales,
         measured_variances=at_hidden.variances,
-        measured=~np.isnan(at_hidden.residuals),
+        measured=hidden.measured,
         lam=strength,
+        matched=hidden.matched,
         distance=found.distance,
         steps=found.steps,
     )
@@ -219,10 +233,17 @@ def _by_pairs(holed: HoledTable, lam: float | None) -> _Filled:
         lam = float(errors.lams[errors.best()])
     pairwise.require(lam)
     filled, variances = pairwise.fill(lam)
-    residuals, measured_variances, shifts = pairwise.entry_errors(lam)
-    model = Gaussian(np.zeros(len(holed.means)), pairwise.covariance, lam)
+    laid = laid_holes(holed.seen)
+    residuals, measured_variances, shifts = left_out(pairwise, lam, laid)
     return _Filled(
-        model, filled, variances, in_data_units(residuals, shifts, holed), measured_variances, holed.seen, lam
+        model=Gaussian(np.zeros(len(holed.means)), pairwise.covariance, lam),
+        values=filled,
+        variances=variances,
+        residuals=in_data_units(residuals, shifts, holed),
+        measured_variances=measured_variances,
+        measured=measured_weights(holed.seen, laid),
+        lam=lam,
+        matched=1.0 if laid is None else laid.matched,
     )
 
 
@@ -231,11 +252,19 @@ def _by_own_rows(holed: HoledTable, lam: float | None) -> _Filled:
     if lam is None:
         errors = errors_along(holed, None, "own_rows")
         lam = float(errors.lams[errors.best()])
-    residuals, shifts = (found[0] for found in regressions.entry_errors([lam]))
+    laid = laid_holes(holed.seen)
+    residuals, shifts = regressions_left_out(regressions, [lam], laid)[0]
     model = _Regressions(regressions.predictor(lam))
     filled, variances = model.fill(holed.values, holed.seen)
     return _Filled(
-        model, filled, variances, in_data_units(residuals, shifts, holed), np.ones_like(filled), holed.seen, lam
+        model=model,
+        values=filled,
+        variances=variances,
+        residuals=in_data_units(residuals, shifts, holed),
+        measured_variances=np.ones_like(filled),
+        measured=measured_weights(holed.seen, laid),
+        lam=lam,
+        matched=1.0 if laid is None else laid.matched,
     )
 
 
@@ -250,20 +279,27 @@ class _Regressions:
 
 def _calibrated(holed: HoledTable, data: Array, found: _Filled, method: str) -> Imputed:
     """Scale the variances under the model to the errors measured."""
-    squares = np.where(found.measured, found.residuals**2, 0.0) / holed.scales**2
-    line = Calibration.line(squares[found.measured], found.measured_variances[found.measured])
+    measured, holes = found.measured > 0, ~holed.seen
+    squares = np.where(measured, found.measured * found.residuals**2, 0.0) / holed.scales**2
+    of_line = (
+        measured & (holes & measured.any(axis=0)).any(axis=0) if (holes & measured.any(axis=0)).any() else measured
+    )
+    line = Calibration.line(
+        (squares / np.where(measured, found.measured, 1))[of_line],
+        found.measured_variances[of_line],
+        found.measured[of_line],
+    )
     common = Calibration(*line, np.ones(len(holed.means)))
-    expected = np.where(found.measured, common(found.measured_variances), 0.0)
+    expected = np.where(measured, found.measured * common(found.measured_variances), 0.0)
     count = found.measured.sum(axis=0)
     fallback = expected.sum() / count.sum()
-    typical = np.where(count > 0, expected.sum(axis=0) / np.maximum(count, 1), fallback)
+    typical = np.where(count > 0, expected.sum(axis=0) / np.where(count > 0, count, 1), fallback)
     total = expected.sum(axis=0) + COMMON_ENTRIES * typical
     factors = (squares.sum(axis=0) + COMMON_ENTRIES * typical) / total
     # The entries that stand for the other columns err like squares of Gaussian numbers, of variance 2.
     spread = np.sum((squares - factors * expected) ** 2, axis=0) + 2 * COMMON_ENTRIES * (factors * typical) ** 2
     stderr = np.sqrt(spread) / total / factors
     calibration = Calibration(*line, factors)
-    holes = ~holed.seen
     n_holes = holes.sum(axis=0)
     predicted = np.where(holes, calibration(found.variances) * holed.scales**2, 0.0)
     in_holes = predicted.sum(axis=0) / np.maximum(n_holes, 1)
@@ -271,7 +307,7 @@ def _calibrated(holed: HoledTable, data: Array, found: _Filled, method: str) -> 
     weights = hole_weights(holed.seen)
     # Each row, and what stands for the other columns, moves the errors of all columns at once.
     shares = weights * error / holed.variances / (total * factors)
-    by_row = np.where(found.measured, squares - factors * expected, 0.0) @ shares
+    by_row = np.where(measured, squares - factors * expected, 0.0) @ shares
     common_part = 2 * COMMON_ENTRIES * np.sum((shares * factors * typical) ** 2)
     return Imputed(
         table=np.where(holed.seen, np.where(holed.seen, data, 0.0), holed.in_units(found.values)),
@@ -282,9 +318,10 @@ def _calibrated(holed: HoledTable, data: Array, found: _Filled, method: str) -> 
         relative_stderr=float(np.sqrt(np.sum(by_row**2) + common_part)),
         lam=found.lam,
         method=method,
+        matched=found.matched,
         variances=holed.variances,
         calibration=calibration,
-        entry_residuals=np.where(found.measured, found.residuals, np.nan),
+        entry_residuals=np.where(measured, found.residuals, np.nan),
         _means=holed.means,
         _scales=holed.scales,
         _model=found.model,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.masked.holes.laid import Laid
 from theory.core.arrays import Array
 
 
@@ -43,6 +44,20 @@ class OwnRows:
                 residuals[i, rows, k], shifts[i, rows, k] = column.left_out(lam)
         return residuals, shifts
 
+    def laid_errors(self, lams: Iterable[float], laid: Laid) -> tuple[Array, Array]:
+        """Return the same as `entry_errors` for entries measured with others of their row hidden; 0 elsewhere."""
+        strengths = list(lams)
+        residuals = np.zeros((len(strengths), *self.values.shape))
+        shifts = np.zeros_like(residuals)
+        places = np.cumsum(self.seen, axis=0) - 1  # of the rows among those that have the column
+        inputs = np.where(laid.hidden, 0.0, self.values[laid.rows])
+        for k, column in enumerate(self._columns()):
+            chosen = laid.measured[:, k]
+            rows = laid.rows[chosen]
+            for i, lam in enumerate(strengths):
+                residuals[i, rows, k], shifts[i, rows, k] = column.hidden(lam, places[rows, k], inputs[chosen])
+        return residuals, shifts
+
     def _columns(self) -> Iterable["_Column"]:
         for k in range(self.values.shape[1]):
             rows = self.seen[:, k]
@@ -77,3 +92,14 @@ class _Column:
         answers, leverage = (self.scores * shrunk) @ self.modes.T, self.modes**2 @ shrunk
         # With the dual inverse G the residual is G y over G_ii, in which no difference of near numbers is left.
         return np.asarray(answers / leverage if self.by_rows else (self.targets - answers) / (1 - leverage))
+
+    def hidden(self, lam: float, rows: NDArray[np.intp], inputs: Array) -> Array:
+        """Return the residuals (2, some) of some rows that are left out, and of whose inputs (some, d) less is seen.
+
+        Without row i the weights are w - A e_i/N with A = (Z'Z/N + lam)^-1 z_i, and e_i its residual with it left out.
+        """
+        shrunk = 1 / (self.levels + lam)
+        seen = inputs @ self.right
+        answers = (self.scores * shrunk) @ seen.T
+        along = np.einsum("im,m,im->i", seen, shrunk, self.modes[rows])
+        return np.asarray(self.targets[:, rows] - answers + along * self.left_out(lam)[:, rows])

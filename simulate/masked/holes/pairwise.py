@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.masked.holes.laid import Laid
 from simulate.masked.holes.patterns import Blocks, Patterns
 from theory.core.arrays import Array
 
@@ -97,6 +98,24 @@ class Pairwise:
             shifts = 1 + (along / n) / (1 - own / n)
         seen = self.seen
         return np.where(seen, residuals, 0.0), np.where(seen, 1 / diagonal, 0.0), np.where(seen, shifts, 0.0)
+
+    def laid_errors(self, lam: float, laid: Laid) -> tuple[Array, Array, Array]:
+        """Return the same as `entry_errors`, the row left out, for entries measured with others hidden; (n, d).
+
+        With O what is left of the row and u, y, P as above, x_k is predicted by (S_kO - y_k y'/n) P (u + y (a/n)/(1 -
+        b/n)), a = y'Pu, b = y'Py: the entry is taken out of its covariances, and the row out of those of its inputs.
+        """
+        n, left = len(self.values), np.asarray(self.seen[laid.rows] & ~laid.hidden)
+        values = np.where(left, self.values[laid.rows], 0.0)
+        inputs, patterns = values / self.rates, Patterns.of(left)
+        ridged = self.covariance + lam * np.eye(len(self.covariance))
+        first, second = patterns.solve(ridged, np.stack([values, inputs]), holes=False).solved
+        along, own = np.einsum("ij,ij->i", inputs, first) / n, np.einsum("ij,ij->i", inputs, second) / n
+        along = (along / (1 - own))[:, None]
+        targets = self.values[laid.rows]
+        residuals = targets + targets / self.rates * along - (first + second * along) @ self.covariance
+        variances = patterns.conditional(ridged, values, diagonal=True).variances
+        return laid.at(residuals), laid.at(variances), laid.at(np.broadcast_to(1 + along, residuals.shape))
 
     def _solve(self, lam: float) -> Blocks:
         """Solve with (S_OO + lam) of every row for its entries, and for its entries over their rates."""
