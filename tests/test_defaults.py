@@ -20,7 +20,7 @@ from simulate.masked import path
 OTHERS = {"seed", "n_threads", "n_jobs", "save_seconds", "max_iter", "residual", "iterations", "coordinate", "d"}
 DEFAULTS = {
     "figures.analyse.matrix": {
-        "MatrixAnalysis": {"converged": True},
+        "MatrixAnalysis": {"show_theory": False, "converged": True},
         "admitted": {"drop_constant": False},
         "analyse_matrix": {
             "test_fraction": 0.2,
@@ -29,6 +29,8 @@ DEFAULTS = {
             "equal_rows": False,
             "order": "none",
             "whiten_rows": False,
+            "copies": "once",
+            "log1p": False,
         },
         "constant_text": {"limit": 8},
         "panels": {"tuned": "$\\lambda$ by GCV"},
@@ -183,10 +185,21 @@ DEFAULTS = {
         "zero_entropy_capacity": {"margin": 0.0, "instances": 1},
     },
     "simulate.potts": {
+        "Agreement": {"converged": True},
         "ContrastFit": {"converged": True},
         "MixingError": {"unit": "sweeps"},
         "TemperedDynamics": {"method": "heat_bath"},
         "Training": {"converged": True},
+        "boltzmann_learning": {
+            "pearson": 0.95,
+            "slope": 0.8,
+            "rate": 0.004,
+            "n_sweeps": 10,
+            "n_chains": 1024,
+            "n_checked": 20000,
+            "min_iter": 0,
+            "check": True,
+        },
         "diagnose": {"stride": 1},
         "factored_attention": {"fields": True, "start": "kronecker", "restarts": 0, "tol": 1e-05, "check": True},
         "make_dynamics": {"method": "heat_bath"},
@@ -305,6 +318,7 @@ DEFAULTS = {
         "OracleError": {"converged": True},
         "PeakHeight": {"converged": True},
         "estimate": {"probes": 16, "coordinates": 64, "max_steps": 200, "tol": 1e-06},
+        "optimal_mask_rate": {"task_rate": 0.0, "rescaled": True},
         "oracle_error": {"patterns": 200},
         "replica": {"tol": 1e-12, "check": True},
         "solve": {"exact_size": False},
@@ -383,6 +397,7 @@ DEFAULTS = {
         "best_direction": {"n_starts": 6, "fields": False, "tol": 0.0001},
         "escape_time": {"tol": 1e-05, "max_evaluations": 100000},
         "factored_floor": {"n_starts": 8, "fields": False, "tol": 1e-06},
+        "logits_table": {"batch_size": 256},
         "lower_layers": {"tol": 1e-05, "max_evaluations": 100000},
         "plateau_rate": {"fields": False},
         "population_signal": {"whitened": False, "least_share": 0.5},

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import posixpath
 import re
+import typing
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from theory.subjects import subjects
 
 DOCS = Path(__file__).resolve().parents[1]
 GALLERY = DOCS.parent / "figures" / "gallery"
+WINGS = ("theory", "simulate", "figures")
 MARK = re.compile(r"^<!-- generated: (\w+) ?([\w.]*) -->$", re.MULTILINE)
 # What captions say where a number is not to be relied on, or is not compared with anything.
 RESERVATIONS = re.compile(
@@ -147,7 +149,8 @@ def reference(package: str) -> str:
         "",
     ]
     lines += [f".. autofunction:: {name}" for name, one in own.items() if inspect.isroutine(one)]
-    for name, one in own.items():
+    unnamed = {f"{one.__module__}.{one.__qualname__}": one for one, of in returned().items() if of == package}
+    for name, one in (own | unnamed).items():
         if inspect.isclass(one):
             kind = "autoexception" if issubclass(one, BaseException) else "autoclass"
             lines += [f".. {kind}:: {name}", "   :members:", ""]
@@ -156,9 +159,67 @@ def reference(package: str) -> str:
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
+@cache
+def returned() -> dict[type, str]:
+    """Return the classes of ours that public functions, methods and records return but no package offers by name.
+
+    Each is given with the first package that returns it, which documents it under its full name. What such a class
+    returns or holds is returned too.
+    """
+    offered = {package: importlib.import_module(package) for package in documented()}
+    named = {id(getattr(module, name)) for module in offered.values() for name in getattr(module, "__all__", ())}
+    found: dict[type, str] = {}
+    for package, module in offered.items():
+        waiting = [getattr(module, name) for name in getattr(module, "__all__", ())]
+        seen: set[int] = set()
+        while waiting:
+            one = waiting.pop()
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            for each in _answers(one):
+                if id(each) not in named and each not in found:
+                    found[each] = package
+                waiting.append(each)
+    return found
+
+
+def _answers(one: Any) -> list[type]:
+    """Return the public classes of ours in what a function returns, or what a class of ours holds or returns."""
+    if inspect.isclass(one):
+        if one.__module__.split(".")[0] not in WINGS or issubclass(one, BaseException):
+            return []
+        members = [value for name, value in inspect.getmembers_static(one) if not name.startswith("_")]
+        getters = [value.fget for value in members if isinstance(value, property)]
+        methods = [value for value in members if inspect.isfunction(value)]
+        hints = [*_hints(one).values(), *(_hints(each).get("return") for each in (*getters, *methods))]
+    else:
+        hints = [_hints(one).get("return")] if inspect.isroutine(one) else []
+    return [each for hint in hints for each in _classes(hint)]
+
+
+def _hints(one: Any) -> dict[str, Any]:
+    """Return the annotations of a function or class; none where one of them is known to type checkers only."""
+    try:
+        hints = typing.get_type_hints(one)
+    except (NameError, TypeError):
+        return {}
+    return {name: hint for name, hint in hints.items() if not name.startswith("_")}
+
+
+def _classes(hint: Any) -> list[type]:
+    """Return the public classes of ours that an annotation names, also within a union or a container."""
+    if typing.get_origin(hint) is Callable:
+        return []
+    inner = [each for part in typing.get_args(hint) for each in _classes(part)]
+    of = typing.get_origin(hint) or hint
+    ours = inspect.isclass(of) and of.__module__.split(".")[0] in WINGS and not of.__name__.startswith("_")
+    return [*inner, of] if ours else inner
+
+
 def reference_pages(_of: str) -> str:
     """Return the list of the pages of the reference, records of models first, and their menu."""
-    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share"}
+    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share", "analyse": "Your own data"}
     listed = [f"- [{title}]({name}.md)" for name, title in pages.items()]
     return "\n".join([*listed, "", "```{toctree}", ":hidden:", "", *pages, "```"])
 

@@ -30,7 +30,7 @@ def main(argv: Sequence[str], prog: str = "python -m figures analyse") -> int:
     try:
         options, owners = parsed(argv, prog)
         kind = options.kind or kind_of(options.file)
-        _require_own_options(options, owners, kind)
+        require_own_options(options, owners, kind)
         _require_writable(options.output)
         # Loaded when needed: an analysis imports its whole subject.
         import_module(f"figures.analyse.{kind}.command").STEPS.run(options)
@@ -61,7 +61,7 @@ def _refused(path: Path) -> str:
     raise DataError(path, f"neither its name nor its first lines say what it holds: {known}")
 
 
-def _require_own_options(options: argparse.Namespace, owners: dict[str, str], kind: str) -> None:
+def require_own_options(options: argparse.Namespace, owners: dict[str, str], kind: str) -> None:
     """Refuse an option that has no effect on this kind of data, because the user expects one."""
     for name, owner in owners.items():
         if kind not in owner.split(" or ") and name in options.typed:

@@ -7,6 +7,10 @@ from typing import NoReturn
 
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, integer, jobs, penalty, positive_numbers, share
+from figures.analyse.options_of_generation import add_generation_options
+from figures.analyse.options_of_models import add_model_options
+from figures.analyse.options_of_numbering import add_numbering_options
+from figures.analyse.options_of_tables import add_table_options
 from figures.analyse.options_of_text import add_text_options
 from figures.analyse.reading.matrix.formats import FORMATS
 from figures.analyse.reading.sequences import MAX_TOKENS, checked_alphabet
@@ -87,6 +91,7 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     add("--jobs", type=jobs, default=-1, metavar="N", help=of_jobs)
     add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help=f"where results go (default: {OUTPUT_SHOWN})")
+    add("--json", action="store_true", help="also write conclusions and numbers as analyse_NAME.json")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
     shared = [
         add(
@@ -110,7 +115,10 @@ def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     )
     owners = {option.dest: "matrix or sequences" for option in shared}
     owners |= dict.fromkeys(_add_matrix_options(parser), "matrix")
+    owners |= dict.fromkeys(add_table_options(parser), "matrix")
     owners |= dict.fromkeys(_add_sequence_options(parser), "sequences")
+    owners |= dict.fromkeys(add_model_options(parser), "sequences")
+    owners |= dict.fromkeys(add_generation_options(parser), "sequences")
     owners |= dict.fromkeys(add_text_options(parser), "text")
     return parser, owners
 
@@ -247,20 +255,9 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             help="write clones of the orders 1 to K, at most 3: as many new sequences as there are, drawn "
             "from a model in which at most 1 to K sites interact, as NAME_clone1.fasta and so on",
         ),
-        add(
-            "--reference",
-            metavar="NAME",
-            help="number the sites by the residues of this sequence too, given by its name or its number in the file",
-        ),
-        add(
-            "--first-residue",
-            type=integer(1),
-            metavar="N",
-            help="number of the first residue of --reference (default: from a name like RASH_HUMAN/5-165, or 1)",
-        ),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]
-    return [option.dest for option in options]
+    return [option.dest for option in options] + add_numbering_options(parser)
 
 
 def _alphabet(text: str) -> str:

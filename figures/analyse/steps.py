@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from figures.analyse.errors import DataError, OptionError, as_typed
+from figures.analyse.json_text import as_json
 from figures.analyse.needs import Needs
 from figures.analyse.reading.matrix.formats import FORMATS as MATRICES
 from figures.analyse.reading.opening import extension, plain_name
@@ -79,10 +80,11 @@ class Steps(Generic[Data, Analysis]):
     kind: str
     read: Callable[[argparse.Namespace], Data]
     notes: Callable[[Data], list[str]]  # sentences on what was read
-    analyse: Callable[[Data, argparse.Namespace, str], Analysis]  # the last argument labels the progress
+    analyse: Callable[[Data, argparse.Namespace, str | None], Analysis]  # the last labels the progress; None: no word
     title: Callable[[Analysis], str]  # what was analyzed, and its size, without the name of the file
     report: Callable[[Analysis, str], str]
     results: Callable[[Analysis, str], list[TableAndFigure]]
+    conclusions: Callable[[Analysis], list[str]]  # what was found, in sentences
     needs: Callable[[argparse.Namespace], Needs] | None = None  # memory and time, from as little of the file as will do
 
     def run(self, options: argparse.Namespace) -> None:
@@ -99,18 +101,39 @@ class Steps(Generic[Data, Analysis]):
                 raise as_typed(options.file, error, options) from None
             say(needs.text(options.file))
             return
-        data = self.read(options)
-        file = printable(options.file)
-        say(*(f"{file}: {note}" for note in self.notes(data)))
         name = result_name(options.file, self.kind)
-        try:
-            analysis = self.analyse(data, options, f"analyse {name}")
-        except (ValueError, MemoryError, TaskError) as error:
-            raise as_typed(options.file, error, options) from None
-        title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
+        analysis, title, notes = self.found(options, f"analyse {name}", said=True)
         say(self.report(analysis, title), end="\n\n")
         for result in self.results(analysis, title):
             say(*map(printable, result.write(options.output, f"analyse_{name}{result.suffix}")))
+        if options.json:
+            record = getattr(analysis, "analysis", analysis)  # of a table with holes
+            path = options.output / f"analyse_{name}.json"
+            text = as_json(self.kind, title, notes, self.conclusions(analysis), record)
+            try:
+                with atomic_write(path) as temporary:
+                    temporary.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise DataError(path, f"cannot be written to ({error.strerror or error})") from None
+            say(printable(path))
+
+    def found(
+        self, options: argparse.Namespace, label: str | None, *, said: bool = False
+    ) -> tuple[Analysis, str, list[str]]:
+        """Read and analyze; return what was found, its title, and what was noticed, which is printed where `said`.
+
+        DataError or OptionError where the file or an option cannot be used.
+        """
+        data = self.read(options)
+        notes, file = self.notes(data), printable(options.file)
+        if said:
+            say(*(f"{file}: {note}" for note in notes))
+        try:
+            analysis = self.analyse(data, options, label)
+        except (ValueError, MemoryError, TaskError) as error:
+            raise as_typed(options.file, error, options) from None
+        title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
+        return analysis, title, notes
 
 
 def result_name(file: Path, kind: str) -> str:

@@ -23,6 +23,7 @@ from simulate.masked.holes import (
 )
 from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
 from simulate.masked.path import MaskedPath, fit_path
+from simulate.masked.population_covariance import population_covariance
 from simulate.masked.replicate import (
     coordinate_test_errors,
     effective_ridge,
@@ -73,6 +74,7 @@ __all__ = [
     "mean_next_row_error",
     "mean_test_error",
     "mean_train_error",
+    "population_covariance",
     "predictor_eigenvalues",
     "row_autocorrelation",
     "row_blocks",

@@ -71,22 +71,22 @@ class RowModes:
 
     def at(self, log_deltas: Array) -> tuple[Array, Array]:
         """Return the logits of df/n in units of its largest value, and the logarithms of the correction, at each D."""
-        kept, n = self.eigenvalues > 0, self.n
-        present, counts, deltas = self.eigenvalues[kept], self.counts[kept], np.exp(log_deltas)
-        left = 1 / (1 + np.multiply.outer(deltas, present))
-        explained = np.multiply.outer(deltas, present) * left  # tD/(1 + tD), to all digits where it is small
-        total, rest, slope = explained @ counts, left @ counts, (explained * left) @ counts
+        kept, n, deltas = self.eigenvalues > 0, self.n, np.exp(log_deltas)
+        present, counts = self.eigenvalues[kept], self.counts[kept]
+        scaled = np.multiply.outer(deltas, present)
+        left = 1 / (1 + scaled)
+        explained = scaled * left  # tD/(1 + tD), to all digits where it is small
+        both = explained * left
+        total, rest, slope = explained @ counts, left @ counts, both @ counts
         free = rest + float(self.counts[~kept].sum())  # n - df, to all digits where it is small
         mean = np.zeros(len(deltas))
         if self.weights is not None:
-            absent = float(self.weights[~kept].sum())
-            weights = left * self.weights[kept]
-            q = (weights.sum(axis=1) + absent) / n
-            weights /= n * q[:, None]
-            one, two = (np.sum(weights * power, axis=1) for power in (explained, explained**2))
-            mean = one / (n * q * deltas)
+            weights, absent = self.weights[kept], float(self.weights[~kept].sum())
+            scale = left @ weights + absent  # n q
+            one, two = both @ weights / scale, (both * explained) @ weights / scale
+            mean = one / (scale * deltas)
             total, free, slope = total - one, free + one, slope - (one + one**2 - 2 * two)
-            rest -= np.sum(weights * left, axis=1) + absent / (n * q) if self._lost else -one
+            rest -= (left**2 @ weights + absent) / scale if self._lost else -one
         return np.log(total / rest), log_deltas - np.log(slope / n) + np.log((free / n) ** 2 * (1 + mean))
 
 
@@ -111,32 +111,44 @@ def _in_time(law: Stationary, centered: bool) -> RowModes:
 
     Sums over the eigenvalues of a Toeplitz matrix of n rows, and forms 1'f(T)1, are affine in n up to terms that fall
     as fast as the correlations of the rows and of the inverse matrix do (Szego's and Widom's theorems for smooth
-    spectral densities), so that those of m and 2m rows tell all others, where nothing is left of the former at lag m.
-    That nothing is left of the latter is seen from the determinant, which must be geometric in n.
+    spectral densities), so that those of m and 3m/2 rows tell all others, where nothing is left of the former at lag m.
+    That nothing is left of the latter is seen from the determinants of m, 3m/2 and 2m rows, in geometric progression.
     """
     n = law.size
     memory = FEWEST_ROWS + 2 * (int(np.max(np.flatnonzero(abs(law.autocovariances(n)) > FORGOTTEN))) // 2)
     if 3 * memory < n:
-        parts = [_symmetric_modes(law.resized(rows), centered) for rows in (memory, 2 * memory)]
-        sign, between = np.linalg.slogdet(law.resized(3 * memory // 2).matrix)
-        ends = [float(np.log(part.eigenvalues).sum()) if part.eigenvalues.min() > 0 else math.inf for part in parts]
-        if sign > 0 and abs(ends[0] + ends[1] - 2 * float(between)) < FORGOTTEN * memory:
-            times = (n - 2 * memory) / memory
-            signs = np.repeat([-times, 1 + times], [memory, 2 * memory])
+        matrix = toeplitz(law.autocovariances(2 * memory))
+        if _grows_geometrically(matrix, memory):
+            sizes = [memory, 3 * memory // 2]
+            parts = [_symmetric_modes(matrix[:rows, :rows], centered) for rows in sizes]
+            times = (n - sizes[1]) / (sizes[1] - sizes[0])
+            signs = np.repeat([-times, 1 + times], sizes)
             values = np.concatenate([part.eigenvalues for part in parts])
             weights = np.concatenate([part.weights for part in parts if part.weights is not None]) if centered else None
             return RowModes(values, signs, None if weights is None else signs * weights)
-    return _symmetric_modes(law, centered)
+    fits_in_memory(f"the eigendecomposition of {law!r}", 2.5 * n**2)
+    return _symmetric_modes(toeplitz(law.autocovariances(n)), centered)
 
 
-def _symmetric_modes(law: Stationary, centered: bool) -> RowModes:
+def _grows_geometrically(matrix: Array, memory: int) -> bool:
+    """Tell whether the determinants of the first m, 3m/2 and 2m rows are in geometric progression, m = `memory`.
+
+    All of them are products of squares on the diagonal of one Cholesky factor.
+    """
+    try:
+        steps = np.log(np.linalg.cholesky(matrix).diagonal())
+    except np.linalg.LinAlgError:
+        return False
+    bend = 2 * float(steps[3 * memory // 2 :].sum() - steps[memory : 3 * memory // 2].sum())
+    return abs(bend) < FORGOTTEN * memory
+
+
+def _symmetric_modes(matrix: Array, centered: bool) -> RowModes:
     """Find the modes of a matrix that stays as it is if rows and columns are reversed, from two halves of its size.
 
     Its eigenvectors are symmetric or antisymmetric under reversal; the vector of ones is orthogonal to the latter.
     """
-    n = law.size
-    fits_in_memory(f"the eigendecomposition of {law!r}", 2.5 * n**2)
-    matrix = toeplitz(law.autocovariances(n))
+    n = len(matrix)
     half = n // 2
     near, far = matrix[:half, :half], matrix[:half, n - half :][:, ::-1]
     even = near + far
@@ -202,9 +214,10 @@ def correction(modes: RowModes, shares: Array, ridge: str) -> Array:
     for halving in range(HALVINGS + 1):
         step = STEP / 2**halving
         nodes = low - MARGIN * step + step * np.arange(int((high - low) / step) + 2 * MARGIN + 2)
-        spline = make_interp_spline(*modes.at(nodes), DEGREE)
-        places, exact = modes.at(nodes[MARGIN:-MARGIN:COMPARED] + step / 2)
-        if np.max(abs(spline(places) - exact)) <= ACCURACY:
+        between = nodes[MARGIN:-MARGIN:COMPARED] + step / 2
+        places, exact = modes.at(np.append(nodes, between))  # in one go, as a call costs as much as the numbers do
+        spline = make_interp_spline(places[: len(nodes)], exact[: len(nodes)], DEGREE)
+        if np.max(abs(spline(places[len(nodes) :]) - exact[len(nodes) :])) <= ACCURACY:
             return np.exp(_interpolated(spline, logits))
     raise FloatingPointError(
         f"the correction is not smooth enough to be interpolated: off by more than {ACCURACY:g} with steps of {step:g}"
@@ -231,9 +244,10 @@ def _range_of_deltas(modes: RowModes, lowest: float, highest: float) -> tuple[fl
     """
     present = modes.eigenvalues[modes.eigenvalues > 0]
     start, stop = lowest - math.log(present.max()) - 1.0, highest - math.log(present.min()) + 1.0
-    while modes.at(np.array([stop]))[0] < highest:  # J T J has a smaller eigenvalue than a singular T, above zero
-        stop += 5.0
     grid = np.arange(start, stop + 1.0)
     logits = modes.at(grid)[0]
+    while logits[-1] < highest:  # J T J has a smaller eigenvalue than a singular T, above zero
+        grid = np.append(grid, grid[-1] + np.arange(1.0, 6.0))
+        logits = modes.at(grid)[0]
     first, last = int(np.searchsorted(logits, lowest)), int(np.searchsorted(logits, highest))
     return float(grid[max(first - 1, 0)]), float(grid[min(last, len(grid) - 1)])

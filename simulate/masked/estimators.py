@@ -1,12 +1,16 @@
-"""An imputer with the conventions of scikit-learn, the only module here that needs it: the extra `figures`."""
+"""An imputer and a regressor with the conventions of scikit-learn, which only this module needs: extra `figures`."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.masked.contrasts import contrasts
+from simulate.masked.fit import fit
+from simulate.masked.holes.expectation import Gaussian
 from simulate.masked.holes.imputed import ImputationMethod, Imputed, impute
+from simulate.masked.path import fit_path
 from theory.core.arrays import Array
 
 try:
@@ -16,11 +20,14 @@ try:
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # also for a version before 1.6, which has no validate_data
     raise ImportError(
-        "MaskedImputer needs scikit-learn 1.6 or later: pip install 'masked-ssl-theory[figures]'; "
-        "without it, `simulate.masked.impute` fills tables as well"
+        "MaskedImputer and MaskedRegressor need scikit-learn 1.6 or later: pip install 'masked-ssl-theory[figures]'; "
+        "without it there are `simulate.masked.impute` and `simulate.masked.fit`"
     ) from error
 
-__all__ = ["MaskedImputer"]
+__all__ = ["MaskedImputer", "MaskedRegressor"]
+
+RIDGES = np.geomspace(1e-5, 1e2, 57)  # of which GCV chooses, in units of the variances: eight for each decade
+ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
 
 
 class MaskedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # without types
@@ -156,6 +163,136 @@ class MaskedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = _is_nan(self.missing_values)
+        return tags
+
+
+class MaskedRegressor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # without types
+    """Predict every column of a table from all the others by ridge regression, with one ridge for all columns.
+
+    `fit` learns from rows X (n, d) without a target: column k minimizes (1/(n - 1)) |X_k - X_-k a|^2 + lam |a|^2, where
+    all columns are about their means and in units of their standard deviations over the rows. `predict` returns an
+    array of the shape of X, in its units, of which column k knows all columns but k. `score` is the mean, over the
+    columns that vary, of the share of variance explained, so that `GridSearchCV` needs no target. `transform` fills
+    missing values (NaN) by their conditional means given the row's other values, as `MaskedImputer` does, and leaves
+    all else as it is. In rows with missing values `predict` uses the values that are there, and `score` counts these;
+    `fit` then learns by `MaskedImputer`. Columns of one value are predicted by it and take no part.
+
+    Parameters: `lam`, the ridge in units of the columns' variances; by default the one of 57 from 1e-5 to 100 that has
+    the least error by generalized cross-validation (GCV), and in a table with missing values by hiding entries.
+
+    Attributes: `coef_` (d, d), whose row k has the coefficients for column k and a zero on the diagonal, and
+    `intercept_` (d,), in the units of X; `lam_`; `means_` and `scales_` (d,), the standard deviations (1 where a column
+    has one value); `error_` (d,), the mean squared error of each column that is expected on new rows, in its squared
+    units: by GCV, or at missing values as `MaskedImputer.expected_error_`; `n_features_in_`, `feature_names_in_`. In a
+    table with missing values `imputer_` is the imputer, else None.
+
+    >>> from sklearn.datasets import load_wine
+    >>> X = load_wine().data
+    >>> model = MaskedRegressor().fit(X[::2])
+    >>> model.predict(X).shape, round(model.score(X[1::2]), 2)
+    ((178, 13), 0.51)
+    """
+
+    def __init__(self, *, lam: Any = None) -> None:
+        self.lam = lam
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002  # every estimator takes y
+        """Learn from X (rows, columns); ValueError below three rows, and for a lam that is not positive."""
+        lam = None if self.lam is None else float(self.lam)
+        if lam is not None and not 0 < lam < np.inf:
+            raise ValueError(f"lam must be a positive number, or None to have it chosen, got {self.lam!r}")
+        data = validate_data(self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=3)
+        d = data.shape[1]
+        self._gaussian: Gaussian | None = None
+        self._varies, self.lam_ = np.arange(0), lam
+        self.coef_, self.means_, self.scales_, self.error_ = np.zeros((d, d)), np.zeros(d), np.ones(d), np.zeros(d)
+        self.imputer_: MaskedImputer | None = None
+        standard = self._learn_by_imputing(data) if np.isnan(data).any() else self._learn(data)
+        self.coef_[np.ix_(self._varies, self._varies)] = standard
+        self.coef_ *= self.scales_[:, None] / self.scales_
+        self.intercept_ = self.means_ - self.coef_ @ self.means_
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict each entry of the rows X, (rows, columns), from the others that its row has, in the units of X."""
+        return self._predicted(self._checked(X))
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Return the mean share of variance explained on rows X; 1 is perfect, 0 is what the mean reaches.
+
+        For each column that varied in the table learnt from, and has a value in X, it is 1 - (mean squared error)/
+        (variance), the variance about the mean *of that table*, so that one row has a score. NaN where there is none.
+        """
+        data = self._checked(X)[:, self._varies]
+        seen = ~np.isnan(data)
+        off, variance = (
+            np.where(seen, (data - of) ** 2, 0.0).sum(axis=0)
+            for of in (self._predicted(self._checked(X))[:, self._varies], self.means_[self._varies])
+        )
+        explained = 1 - off[variance > 0] / variance[variance > 0]
+        return float(explained.mean()) if len(explained) else float("nan")
+
+    def transform(self, X: Any) -> Array:
+        """Return X with its missing values filled by their means given the other values of the row."""
+        data = self._checked(X)
+        holes = np.isnan(data)
+        return np.where(holes, self._predicted(data), data) if holes.any() else data
+
+    def _predicted(self, data: Array) -> Array:
+        found = (data - self.means_) @ self.coef_.T + self.means_  # keeps the digits of a large mean
+        holed = np.flatnonzero(np.isnan(data).any(axis=1))
+        if not len(holed):
+            return np.asarray(found)
+        found[holed] = self.means_
+        if self._gaussian is not None:
+            standard = ((data[holed] - self.means_) / self.scales_)[:, self._varies]
+            values = self._gaussian.each_from_the_others(standard, ~np.isnan(standard))
+            found[np.ix_(holed, self._varies)] += self.scales_[self._varies] * values
+        return np.asarray(found)
+
+    def _checked(self, X: Any) -> Array:
+        check_is_fitted(self, "coef_")
+        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"))
+
+    def _learn(self, data: Array) -> Array:
+        """Learn from complete rows, and return the predictor of the columns that vary, in standard units."""
+        self.means_ = data.mean(axis=0)
+        spread = abs(data - self.means_).max(axis=0)
+        self._varies = np.flatnonzero(spread > ROUNDING * abs(data).max(axis=0))
+        used = self._varies
+        self.scales_[used] = data[:, used].std(axis=0, ddof=1)
+        self.error_[used] = self.scales_[used] ** 2
+        if len(used) < 2:
+            return np.zeros((len(used), len(used)))
+        rows = contrasts((data - self.means_)[:, used] / self.scales_[used])
+        if self.lam_ is None:
+            self.lam_ = float(RIDGES[fit_path(rows, RIDGES).best()])
+        found = fit(rows, self.lam_)
+        self.error_[used] = found.gcv_error * self.scales_[used] ** 2 * (1 + 1 / len(data))
+        self._gaussian = Gaussian(np.zeros(len(used)), rows.T @ rows / len(rows), self.lam_)
+        return found.predictor
+
+    def _learn_by_imputing(self, data: Array) -> Array:
+        """Learn from rows with holes by expectation maximization, and return the predictor in standard units."""
+        self.imputer_ = imputer = MaskedImputer(lam=self.lam_).fit(data)
+        self.means_, self.error_ = imputer.statistics_.copy(), imputer.expected_error_.copy()
+        imputed, used = imputer.imputed_, imputer._used
+        if imputed is None:
+            return np.zeros((0, 0))
+        fitted = cast(Gaussian, imputed._model)  # which "em" always gives
+        self._varies, self.lam_ = used, imputed.lam
+        self.means_[used], self.scales_[used] = imputed._means, imputed._scales
+        inverse = np.linalg.inv(fitted.ridged)
+        predictor = -inverse / np.diagonal(inverse)[:, None]
+        np.fill_diagonal(predictor, 0.0)
+        # The mean of the Gaussian is that of all rows, their holes filled.
+        self.means_[used] += self.scales_[used] * fitted.mean
+        self._gaussian = Gaussian(np.zeros(len(used)), fitted.covariance, imputed.lam)
+        return np.asarray(predictor)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
         return tags
 
 

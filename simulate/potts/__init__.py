@@ -4,6 +4,7 @@ from simulate.core import CheckpointError
 from simulate.core.diagnostics import autocorrelation_time, diagnose, effective_sample_size, split_r_hat
 from simulate.core.mixing import MixingError
 from simulate.potts.attention import AttentionLayer, loss_and_gradient, masked_inputs, masked_language_model_loss
+from simulate.potts.boltzmann import Agreement, BoltzmannFit, boltzmann_learning, covariance_agreement
 from simulate.potts.chains import Chains
 from simulate.potts.contrasts import ContrastFit, fit_contrasts, fit_gaussian
 from simulate.potts.dynamics import make_dynamics
@@ -24,7 +25,9 @@ from simulate.potts.tempering import TemperedDynamics, temper_ladder
 from simulate.potts.training import Training, train
 
 __all__ = [
+    "Agreement",
     "AttentionLayer",
+    "BoltzmannFit",
     "Chains",
     "CheckpointError",
     "ContrastFit",
@@ -33,6 +36,8 @@ __all__ = [
     "TemperedDynamics",
     "Training",
     "autocorrelation_time",
+    "boltzmann_learning",
+    "covariance_agreement",
     "diagnose",
     "effective_sample_size",
     "factored_attention",

@@ -1,10 +1,12 @@
-"""Shows the progress of a run, by a bar on a terminal or one closing line; silent where tqdm is missing."""
+"""Shows the progress of a run, by a bar on a terminal or a line a minute; silent where tqdm is missing."""
 
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
+
+from simulate.core.progress import MinuteLines
 
 
 class Bar(Protocol):
@@ -59,12 +61,15 @@ class _OnTerminal:
 class _ClosingLine:
     def __init__(self) -> None:
         self._start, self._sweeps = time.monotonic(), 0
+        self._lines: MinuteLines | None = None
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
-        pass
+        self._lines = MinuteLines(name, total, done)
 
     def advance(self, sweeps: int) -> None:
         self._sweeps += sweeps
+        if self._lines is not None:
+            self._lines(sweeps)
 
     def __str__(self) -> str:
         seconds = time.monotonic() - self._start

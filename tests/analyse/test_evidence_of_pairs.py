@@ -40,7 +40,7 @@ def independent(seed, M=100, L=8, C=3):
 def mapped(states, C=3, l2=1.0, weights=None):
     """Rank the pairs of one map, and return what chance makes of them too."""
     settings = Settings(C, None, l2, 0.01, 150, 3e-3)
-    scores, norms, _, _, dependence, by_chance, _ = map_task(
+    scores, norms, _, _, dependence, by_chance, *_ = map_task(
         states, np.ones(len(states)) if weights is None else weights, None, settings
     )
     own = dependence if len(scores) <= SHORT_SITES else None
@@ -222,7 +222,8 @@ def test_the_report_of_a_short_chain_fits_its_gain():
     assert "ranked by their dependence beyond all other sites" in said
     assert "no evidence" not in said
     table = pairs_frame(found)
-    assert list(table.columns) == ["rank", "i", "j", "letters", "score", "norm", "dependence", "above_noise"]
+    names = ["rank", "i", "j", "letters", "score", "norm", "dependence", "above_noise", "limit", "q_value"]
+    assert list(table.columns) == [*names, "index_i", "index_j"]
     assert list(table["above_noise"]) == [True] * 5 + [False] * 10
     assert (table["j"] - table["i"])[:5].eq(1).all()
     assert (table["dependence"] > found.evidence.limit).eq(table["above_noise"]).all()

@@ -153,8 +153,7 @@ def test_quoted_names_among_blanks_are_read_as_r_writes_them(tmp_path):
     matrix = read_matrix(path, skip_columns="1")
     assert matrix.names == ("mpg", "fuel use")
     np.testing.assert_array_equal(matrix.data.all_rows(), [[k + 0.5, k * k] for k in range(6)])
-    with pytest.raises(DataError, match=r"row 2, column 1: 'Mazda RX0' is not a number; .* --skip-columns 1"):
-        read_matrix(path)
+    assert read_matrix(path).row_names == tuple(f"Mazda RX{k}" for k in range(6))
     path.write_text(path.read_text().replace("3.5", "NA"))
     assert read_matrix(path, skip_columns="1", drop_rows=True).data.all_rows().shape == (5, 2)
 

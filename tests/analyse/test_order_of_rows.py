@@ -88,7 +88,7 @@ def test_groups_are_a_column_of_words_that_is_not_analyzed(write):
     found = said(write("people.csv", lines(X, [f"person {i // 4}" for i in range(80)])), "--groups", "who")
     assert f"80 rows and {D} columns" in found
     assert "Rows of one group resemble each other" in found
-    assert "In the table above whole groups are held out." in found
+    assert "In the table of errors whole groups are held out." in found
 
 
 @pytest.mark.parametrize("chosen", ["who", "1"])

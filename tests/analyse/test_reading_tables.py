@@ -68,8 +68,8 @@ def test_layouts_are_found_and_said(file, content, names, said):
             "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text",
         ),
         ("1,2\n3,1_000\n5,6\n", "row 2, column 2: '1_000' is not a number"),
-        ("id,a,b\ns1,1,2\ns2,3,4\ns3,5,6\n", "row 2, column 1 ('id'): 's1' is not a number; correct it, or leave the"),
-        ("id,a,b\ns1,1,2\ns2,3,4\ns3,5,6\n", "--skip-columns 1, or if it names groups of rows say --groups 1"),
+        ("id,a,b\ns1,1,2\ns1,3,4\ns3,5,6\n", "(1) row 2, column 1 ('id'): 's1' is not a number; correct it, or"),
+        ("id,a,b\ns1,1,2\ns1,3,4\ns3,5,6\n", "--skip-columns 1, or if it names groups of rows say --groups 1"),
         ("a,2019\n1,2\n3,4\n5,6\n", "row 1, column 1: 'a' is not a number, but '2019' in the same row is; if this row"),
         ("a;b\n1,5;2,5\n3,5;4,5\n5,5;6,5\n", "row 2, column 1 ('a'): '1,5' has a decimal comma"),
         ("a,b\n1,2\n\n3,nan\n,4\n5,6\n", "row 4, column 2 ('b'): 'nan' where a finite number is needed (2 such cells"),
@@ -139,9 +139,13 @@ def test_a_doubtful_header_is_decided_by_the_user(file):
 
 def test_an_index_is_pointed_out(file):
     matrix = read_matrix(file(",0,1\n0,5,6\n1,7,8\n2,9,11\n"))  # as pandas writes it
-    assert matrix.data.all_rows().shape == (3, 3)
-    assert "'column 1' goes up by 1 from row to row" in matrix.notes[1]
-    assert "--skip-columns 1" in matrix.notes[1]
+    assert matrix.data.all_rows().shape == (3, 2)
+    assert matrix.row_names == ("0", "1", "2")
+    assert "the first column holds the names of the rows ('0', '1', '2')" in matrix.notes[1]
+    named = read_matrix(file("id,0,1\n0,5,6\n1,7,8\n2,9,11\n"), header="yes")
+    assert named.data.all_rows().shape == (3, 3)
+    assert "'id' goes up by 1 from row to row" in named.notes[1]
+    assert "--skip-columns 1" in named.notes[1]
 
 
 def test_a_byte_that_is_no_utf_8_may_come_late(file):

@@ -33,7 +33,17 @@ from simulate.core import Estimate, stream
 from simulate.potts import masked_loss, pseudo_likelihood
 from theory.models import DensePottsModel
 
-ENDS = (".csv", ".pdf", ".png", "_ECs.txt", "_ccmpred.mat", "_ccmpred_raw.mat", "_pairs.csv", "_weights.csv")
+ENDS = (
+    ".csv",
+    ".pdf",
+    ".png",
+    "_ECs.txt",
+    "_ccmpred.mat",
+    "_ccmpred_raw.mat",
+    "_pairs.csv",
+    "_sites.csv",
+    "_weights.csv",
+)
 
 
 def couplings(seed, L, C):
@@ -198,7 +208,7 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, capsys):
     rows = read_csv(output / "analyse_my stem.fasta.csv")
     assert (rows["curve"] == SCORES).sum() == 9 * 8 / 2
     pairs = (output / "analyse_my stem.fasta_pairs.csv").read_text(encoding="utf-8").splitlines()
-    assert pairs[0] == "rank,i,j,letters,score,norm,dependence,above_noise"
+    assert pairs[0] == "rank,i,j,letters,score,norm,dependence,above_noise,limit,q_value,index_i,index_j"
     first = pairs[1].split(",")
     assert int(first[1]) + int(first[2]) == 2 * 2 + 9  # in the columns of the file, two of which are gaps only
     said = capsys.readouterr().out

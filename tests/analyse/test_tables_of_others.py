@@ -133,9 +133,9 @@ def test_what_was_done_is_said(file, content, options, note):
             "row 1 holds one cell, 'My table', above rows of 3",
         ),
         (
-            "a;b;c\nx;1,5;2,5\ny;3,5;4,1\nz;5,3;6,1\n",
+            "a;b;c\nx;1,5;2,5\nx;3,5;4,1\nz;5,3;6,1\n",
             {"decimal": ","},
-            "row 2, column 1 ('a'): 'x' is not a number; correct",
+            "(1) row 2, column 1 ('a'): 'x' is not a number; correct",
         ),
         (
             "a,b\n1,2\n3,absent\n5,6\n",
@@ -158,7 +158,7 @@ def test_what_is_doubtful_is_refused_with_place_and_remedy(file, content, option
 
 def test_a_header_one_name_short_is_that_of_names_of_rows(file):
     assert read_matrix(file("a,b\nx,1,2\ny,4,5\nz,6,8\n"), skip_columns="1").names == ("a", "b")
-    assert read_matrix(file("a,b\n1,1,2\n2,4,5\n3,6,8\n")).names == ("column 1", "a", "b")
+    assert read_matrix(file("a,b\n1,1,2\n2,4,5\n3,6,8\n")).names == ("a", "b")
 
 
 def test_years_are_names_or_numbers_as_the_user_says(file):
@@ -168,7 +168,7 @@ def test_years_are_names_or_numbers_as_the_user_says(file):
     steady = file("2,4,6,8,10\n1,3,5,7,9\n0,1,5,2,7\n", "steady.csv")
     assert read_matrix(steady).data.all_rows().shape == (3, 5)  # other rows go in equal steps too
     names = file(",400,402,404,406,408\n1,.1,.2,.4,.7,.1\n2,.3,.2,.1,.5,.6\n3,.3,.7,.1,.5,.6\n", "names.csv")
-    assert read_matrix(names, header="yes").names[:2] == ("column 1", "400")
+    assert read_matrix(names, header="yes").names[:2] == ("400", "402")
 
 
 def test_places_are_those_of_the_file_after_rows_are_left_out(file):

@@ -78,7 +78,7 @@ def test_results_of_an_installed_package_go_to_a_folder_where_the_user_is(tmp_pa
     ("words", "expected"),
     [
         (["so"], "solve"),
-        (["solve", "masked.opt"], "masked.optimal_ridge"),
+        (["solve", "masked.optimal_r"], "masked.optimal_ridge"),
         (["solve", "masked.solve", "AR"], "AR1 AR1Rows"),
         (["figures", "upd"], "update"),
         (["figures", "update", "interpolation"], "interpolation_peak"),

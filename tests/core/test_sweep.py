@@ -19,7 +19,7 @@ from simulate.core import (
     sweep,
 )
 from simulate.core.backends import FEEDING_THREAD, _stopped_in_silence, run_tasks
-from simulate.core.progress import progress_bar
+from simulate.core.progress import MinuteLines, progress_bar
 from simulate.core.store import FILE, discard
 
 calls = []
@@ -291,6 +291,17 @@ def test_progress_is_silent_without_tqdm_and_short_without_a_terminal(capsys, mo
     monkeypatch.setitem(sys.modules, "tqdm", None)
     sweep(tasks(2), progress="peak")
     assert capsys.readouterr().err == ""
+
+
+def test_a_log_has_a_line_a_minute(capsys, monkeypatch):
+    now = iter([0.0, 30.0, 61.0, 90.0, 130.0])
+    monkeypatch.setattr("simulate.core.progress.time.monotonic", lambda: next(now))
+    lines = MinuteLines("peak", 10, 2)
+    for _ in range(4):
+        lines()
+    assert capsys.readouterr().err == (
+        "peak: 40% after 61 s, about 183 s left\npeak: 60% after 130 s, about 130 s left\n"
+    )
 
 
 def test_progress_on_a_terminal_shows_the_time_left(capsys, monkeypatch):

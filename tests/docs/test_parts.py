@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -52,8 +53,8 @@ def test_every_public_package_is_in_the_reference():
 def test_every_public_name_has_one_place_in_the_reference():
     places = {}
     for package in parts.documented():
-        listed = re.findall(r"\.\. auto(?:function|class|exception|data):: (\w+)", parts.reference(package))
-        for name in listed:
+        listed = re.findall(r"\.\. auto(?:function|class|exception|data):: ([\w.]+)", parts.reference(package))
+        for name in (name for name in listed if "." not in name):  # the others are only returned
             places.setdefault(id(getattr(importlib.import_module(package), name)), []).append(f"{package}.{name}")
     twice = [found for found in places.values() if len({one.rpartition(".")[0] for one in found}) > 1]
     assert not twice
@@ -62,6 +63,21 @@ def test_every_public_name_has_one_place_in_the_reference():
         for name in getattr(module, "__all__", ()):
             one = getattr(module, name)
             assert id(one) in places or type(one).__name__ == "module", f"{package}.{name}"
+
+
+def test_every_class_that_is_returned_is_in_the_reference():
+    shown = "\n".join(map(parts.reference, parts.documented())).split()
+    names = {f"{one.__module__}.{one.__qualname__}" for one in parts.returned()}
+    assert names <= set(shown)
+    fits = {"full.PseudoLikelihoodFit", "factored_fit.FactoredFit", "gaussian.MeanFieldFit", "held_out.MaskedLoss"}
+    assert {f"simulate.potts.inference.{name}" for name in fits} <= names
+    assert len(names) > 20
+    for package in parts.documented():  # what a function returns by its own annotation, without the rest
+        module = importlib.import_module(package)
+        for name in getattr(module, "__all__", ()):
+            one = getattr(getattr(module, name), "__annotations__", {}).get("return")
+            if inspect.isclass(one) and one.__module__.split(".")[0] in ("theory", "simulate", "figures"):
+                assert one in parts.returned() or one.__name__ in shown, f"{package}.{name} returns {one}"
 
 
 def test_the_gallery_shows_every_experiment_with_its_caption():

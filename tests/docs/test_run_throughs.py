@@ -14,7 +14,7 @@ from figures.core.rows import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = {  # what the pages say of the example, as the command prints it
-    "own_matrix": ("error of a column is 0.4871 on average", "With twice as many rows theory expects 0.4717"),
+    "own_matrix": ("error of a column is 0.4871 on average", "With twice as many rows theory expects 0.472(25)"),
     "dependent_rows": (
         "correlation 0.801(25) at lag 1",
         "GCV reports an error of 0.3931 and leave-one-out 0.3930(96)",
@@ -23,7 +23,12 @@ NUMBERS = {  # what the pages say of the example, as the command prints it
         "GCV would have chosen lam = 0.031, with a corrected error that is 6.4 % above",
     ),
     "missing_entries": ("expected to be off by 0.569(36) of", "error of 0.561(38), found was 0.567(38)", "(p = 0.12)"),
-    "own_alignment": ("800  20     1.2204(75)  1.3270(57)   0.1066(51)", "61 of 780 pairs score above"),
+    "own_alignment": (
+        "800  20     1.2204(75)  1.3270(57)   0.1066(51)",
+        "61 of 780 pairs score above",
+        "62 of 780 pairs have a q-value of at most 0.1",
+        "The effective depth Meff/L is 25",
+    ),
     "own_text": ("topic 5 (", "There are 300 documents with 60 different words"),
 }
 

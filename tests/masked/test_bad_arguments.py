@@ -109,6 +109,10 @@ THEORY = {
     "mask_curve": Example(
         masked.mask_curve, {"covariance": SIGMA, "alphas": [0.5], "lam": 0.1, "mask_rates": [0.2], "n_masks": 2}
     ),
+    "optimal_mask_rate": Example(
+        masked.optimal_mask_rate,
+        {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1, "task_rate": 0.2, "n_masks": 2, "rescaled": True},
+    ),
     "optimal_ridge": Example(masked.optimal_ridge, {"covariance": SIGMA, "alpha": 1.5}),
     "optimal_ridge of unlike rows": Example(
         masked.optimal_ridge, {"covariance": MaskedRegression(SIGMA, 1.5, TWO), "alpha": None}
@@ -191,6 +195,7 @@ SIMULATE = {
     "mean_test_error": Example(measured.mean_test_error, {"model": RIDGE} | DRAW),
     "mean_test_error_masks": Example(measured.mean_test_error, {"model": MASKS} | DRAW),
     "mean_train_error": Example(measured.mean_train_error, {"model": SPAN} | DRAW),
+    "population_covariance": Example(measured.population_covariance, {"X": X}),
     "predictor_eigenvalues": Example(measured.predictor_eigenvalues, {"model": RIDGE} | DRAW),
     "sample": Example(
         measured.sample,

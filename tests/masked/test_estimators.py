@@ -119,4 +119,4 @@ def test_without_scikit_learn_the_error_says_what_to_install():
     hidden = "import sys; sys.modules['sklearn'] = None; sys.modules['sklearn.base'] = None\n"
     code = hidden + "import simulate.masked; import simulate.masked.estimators"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: MaskedImputer needs scikit-learn" in done.stderr
+    assert "ImportError: MaskedImputer and MaskedRegressor need scikit-learn" in done.stderr

@@ -168,6 +168,7 @@ SIGNED = {
                  "effective_ridge df1 df2 mean_test_error mean_train_error effective_ridge_stderr df1_stderr "
                  "df2_stderr mean_test_error_stderr mean_train_error_stderr test_error"),
     "optimal_ridge": (lambda: masked.optimal_ridge(CHAIN, 2.0), "lam effective_ridge mean_test_error"),
+    "optimal_mask_rate": (lambda: masked.optimal_mask_rate(CHAIN, 2.0, 0.1), "mean_test_error error_at_task_rate"),
     "peak_height": (lambda: masked.peak_height(CHAIN, 1e-4), "effective_ridge test_error mean_test_error"),
     "learning_curve": (lambda: masked.learning_curve(CHAIN, [1.0, 2.0], [0.1]),
                        "effective_ridge df1 df2 mean_test_error mean_train_error mean_gcv_error"),

@@ -41,6 +41,15 @@ THEORY = {
     "leading_gain": example(nets.leading_gain, model=MODEL, stack=STACK),
     "learning_threshold": example(nets.learning_threshold, gain=0.01, noise=0.1),
     "linear_response_signal": example(nets.linear_response_signal, model=MODEL.at(0.5)),
+    "logits_table": example(
+        nets.logits_table,
+        network=lambda sequences, site: np.cos(np.outer(sequences.sum(axis=1), [1.0, 2.0, 3.0])),
+        sequence=[0, 1, 2, 1],
+        sites=[1, 3],
+        tokens=[0, 2],
+        mask_token=0,
+        batch_size=2,
+    ),
     "lower_layers": example(
         nets.lower_layers, model=MODEL, stack=SKIP, plateau=FLOOR, tol=1e-3, max_evaluations=20_000
     ),

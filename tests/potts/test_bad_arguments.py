@@ -100,6 +100,7 @@ RECORDS = {
     "contrasts": example(records.contrasts, states=STATES, n_colors=2),
     "curie_weiss": example(records.curie_weiss, n_sites=3, n_colors=2, beta=1.0),
     "helmert": example(records.helmert, n_colors=3),
+    "mutation_scores": example(records.mutation_scores, model=MODEL, states=STATES[0]),
     "random_color_couplings": example(records.random_color_couplings, n_colors=3, rng=RNG),
     "random_graph": example(records.random_graph, n_sites=5, mean_degree=2.0, rng=RNG),
     "rescaled": example(records.rescaled, model=MODEL, factor=2.0),

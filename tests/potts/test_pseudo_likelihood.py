@@ -223,3 +223,26 @@ def test_a_fit_that_stops_early_is_an_error_that_carries_it():
     assert (fit.converged, fit.iterations) == (False, 3)
     assert fit.reason == "max_iter"
     assert "converged=False" in repr(fit)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_equal_sequences_count_as_one_with_the_sum_of_their_weights(symmetric):
+    """A fit to copies in any order is the fit to the different sequences with weights, down to rounding."""
+    rng = np.random.default_rng(0)
+    states, copies = rng.integers(0, 3, (60, 4)), rng.integers(1, 6, 60)
+    states[:, 1] = np.where(rng.random(60) < 0.6, states[:, 0], states[:, 1])
+    repeated = rng.permutation(np.repeat(np.arange(60), copies))
+    options = {"l2": 0.01, "field_l2": 1e-3, "tol": 1e-10, "symmetric": symmetric}
+    once = pseudo_likelihood(states, 3, weights=copies, **options)
+    again = pseudo_likelihood(states[repeated], 3, **options)
+    assert again.couplings == pytest.approx(once.couplings, abs=1e-10)
+    assert again.fields == pytest.approx(once.fields, abs=1e-10)
+    assert again.objective == pytest.approx(once.objective, abs=1e-12)
+    assert again.n_samples == copies.sum()
+    data = Sequences.of(states[repeated], 3)
+    merged = data.merged()
+    assert merged.n_samples == len(np.unique(states, axis=0))
+    assert merged.frequencies() == pytest.approx(data.frequencies(), abs=1e-14)
+    assert merged.pair_frequencies(0, 1) == pytest.approx(data.pair_frequencies(0, 1), abs=1e-14)
+    assert np.array_equal(merged.columns.T[0], states[repeated][0])
+    assert merged.merged() is merged

@@ -1,6 +1,7 @@
 """The base classes of everything that a solver or a fit returns."""
 
 import dataclasses
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,15 @@ class Result:
         if shown.get("iterations", 0) is None:  # nothing was iterated, and nothing is said of it
             del shown["iterations"]
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in shown.items())})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a table of the names and values of the repr, long arrays by their range."""
+        hidden = {field.name for field in dataclasses.fields(self) if not field.repr}
+        shown = {name: _shown(getattr(self, name)) for name in self._ordered_names() if name not in hidden}
+        lines = "".join(
+            f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in shown.items()
+        )
+        return f"<table><caption>{escape(type(self).__name__)}</caption><tbody>{lines}</tbody></table>"
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table of one row with the plain numbers of the result, one column each; needs pandas.

@@ -11,10 +11,12 @@ from theory.masked.learning_curve import LearningCurve, learning_curve
 from theory.masked.masked_ridge import predictor
 from theory.masked.masks import (
     MaskCurve,
+    OptimalMaskRate,
     RandomMasksSolution,
     SpanMaskSolution,
     SpanWindowsSolution,
     mask_curve,
+    optimal_mask_rate,
 )
 from theory.masked.optimal_ridge import OptimalRidge, optimal_ridge
 from theory.masked.replica import ReplicaSolution, replica
@@ -32,6 +34,7 @@ __all__ = [
     "MaskCurve",
     "MaskedRidgeSolution",
     "MissingEntriesSolution",
+    "OptimalMaskRate",
     "OptimalRidge",
     "OracleError",
     "PeakHeight",
@@ -45,6 +48,7 @@ __all__ = [
     "estimate",
     "learning_curve",
     "mask_curve",
+    "optimal_mask_rate",
     "optimal_ridge",
     "oracle_error",
     "peak_height",

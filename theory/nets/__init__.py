@@ -21,6 +21,7 @@ from theory.nets.norms import (
 from theory.nets.orders import OrderFractions, order_fractions
 from theory.nets.plateaus import HighTemperatureFloors, high_temperature_floors, truncated_conditional_loss
 from theory.nets.skip import FactoredFloor, LowerLayers, factored_floor, lower_layers
+from theory.nets.tabulation import logits_table
 from theory.nets.threshold import (
     SpectralOverlaps,
     SpectralSignal,
@@ -56,6 +57,7 @@ __all__ = [
     "leading_gain",
     "learning_threshold",
     "linear_response_signal",
+    "logits_table",
     "lower_layers",
     "norm_ratios",
     "order_fractions",

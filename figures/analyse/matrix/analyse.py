@@ -11,14 +11,19 @@ from figures.analyse.matrix import table
 from figures.analyse.matrix.admissible import admitted, scale_notes, scaled
 from figures.analyse.matrix.best_ridge import best_ridge, least_error, leave_one_out
 from figures.analyse.matrix.centered_rows import CenteredRows
+from figures.analyse.matrix.copies import CopyChoice, copies_said, taken_once
+from figures.analyse.matrix.counts import logarithms
 from figures.analyse.matrix.data_theory import Predict, data_theory, empirical_errors, trusted
 from figures.analyse.matrix.dependent.analyse import dependent_rows
+from figures.analyse.matrix.dependent.errors import blocked_errors
 from figures.analyse.matrix.dependent.row_order import RowChoice, row_order
 from figures.analyse.matrix.dependent.theory import dependent_theory, empirical_dependent_errors
 from figures.analyse.matrix.dependent.unlike import unlike_too
 from figures.analyse.matrix.dependent.whitening import whitened_rows
 from figures.analyse.matrix.elliptical_theory import MAX_SAMPLED_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import Splitting, split_errors
+from figures.analyse.matrix.mask_rates import mask_rates
+from figures.analyse.matrix.more_rows.lines import more_rows, more_rows_lines
 from figures.analyse.matrix.plan import MIN_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
@@ -48,6 +53,9 @@ def analyse_matrix(
     groups: Sequence[Any] | NDArray[Any] | None = None,
     gap: int | None = None,
     whiten_rows: bool = False,
+    copies: CopyChoice = "once",
+    row_names: Sequence[str] = (),
+    log1p: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     progress: str | None = None,
@@ -74,12 +82,19 @@ def analyse_matrix(
     `whiten_rows` then takes the dependence out of the rows first. With the `order` "time" the held-out rows are later
     blocks in any case; with "none" the order of the rows says nothing.
 
+    Rows that are copies of another one, exactly or up to rounding, are taken once with `copies` "once"; with "together"
+    all are kept, and copies are groups that are held out as a whole. `row_names` name the rows of X in results, and
+    `log1p` takes log(1 + x) of all cells first.
+
     ValueError for X that is not a finite matrix with n >= 3 and d >= 2, for constant columns unless `drop_constant`,
     for rows that equal the mean with `equal_rows`, for lams <= 0, for a gap that leaves fewer than two rows, and for
-    groups that have another length, one label, or no label twice.
+    groups that have another length, one label, or no label twice; for `row_names` of another number, for "together"
+    with groups or an order, and for negative cells with `log1p`.
     """
-    data = scaled(admitted(X, names, drop_constant=drop_constant), standardize=standardize, equal_rows=equal_rows)
-    order_of_rows = row_order(data, order, groups, gap, seed)
+    taken = taken_once(admitted(X, names, drop_constant=drop_constant), groups, copies, row_names)
+    plain = logarithms(taken.rows) if log1p else taken.rows
+    data = scaled(plain, standardize=standardize, equal_rows=equal_rows)
+    order_of_rows = row_order(data, order, taken.groups, gap, seed)
     if whiten_rows:
         data, order_of_rows = whitened_rows(data, order_of_rows, seed)
     n, d, variances = data.n, data.d, data.variances
@@ -137,6 +152,8 @@ def analyse_matrix(
     if elliptical is not None:
         unlike, lines = unlike_rows(data, elliptical, fixed, tuning, plan, by_gcv[0], lam)
         rows += lines
+    more = more_rows(data, left_out, dependent is not None, seed)
+    rows += more_rows_lines(more, plan.sizes[0])
     return MatrixAnalysis(
         names=data.names,
         n=n,
@@ -160,8 +177,23 @@ def analyse_matrix(
         doubled_error=_doubled(expected.mean_test_error, n, tuning),
         rows=rows,
         converged=all(entry["converged"] for entry in rows),
-        notes=(*data.notes, *scale_notes(variances, n), *plan.notes, *_of_some_rows(data, some_rows, elliptical)),
+        notes=(
+            *data.notes,
+            *copies_said(taken.found, copies, row_names),
+            *scale_notes(variances, n),
+            *plan.notes,
+            *_of_some_rows(data, some_rows, elliptical),
+        ),
+        more_rows=more,
+        mask_rates=mask_rates(data, lam, dependent is None, seed),
         _spectrum=partial(matrix_spectrum, data, data.names, lam, seed),
+        _data=data,
+        row_numbers=taken.numbers[len(taken.numbers) - n :],  # whitening leaves out the first ones
+        row_names=tuple(row_names),
+        copies=taken.found,
+        error_of_groups=None
+        if order_of_rows.groups is None or dependent is not None
+        else blocked_errors(data, order_of_rows, lam, seed),
     )
 
 

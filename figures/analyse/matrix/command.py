@@ -1,6 +1,7 @@
 """Defines the steps of python -m figures analyse for a matrix."""
 
 import argparse
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from figures.analyse.errors import DataError, OptionError, as_typed
 from figures.analyse.matrix.admissible import constant_text, rounded_columns, scale_choice, without_constant
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.centered_rows import CenteredRows, centered_rows
+from figures.analyse.matrix.copies import copies_frame
+from figures.analyse.matrix.counts import counts_notes
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
 from figures.analyse.matrix.groups_column import groups_of, reading_of
@@ -23,22 +26,25 @@ from figures.analyse.matrix.holes.command import (
     report_holed,
     results_of_holed,
 )
+from figures.analyse.matrix.holes.report import summary as holes_summary
 from figures.analyse.matrix.needs import matrix_needs, require_memory_for
 from figures.analyse.matrix.record import MatrixAnalysis
-from figures.analyse.matrix.report import report
-from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
+from figures.analyse.matrix.report import report, summary
+from figures.analyse.matrix.spectrum import loadings_frame, scores_frame, spectrum_experiment, spectrum_rows
 from figures.analyse.matrix.table import columns_frame, errors_frame, lags_frame
 from figures.analyse.reading.matrix import Matrix, read_matrix
+from figures.analyse.reading.opening import extension
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import printable, say
 
 
 class Table(NamedTuple):
-    """What was noticed as the matrix was read, its rows, whose columns vary, and the number of the group of each."""
+    """What was noticed as the matrix was read, its rows, whose columns vary, the group of each, and its name."""
 
     notes: tuple[str, ...]
     rows: CenteredRows
     groups: NDArray[np.int64] | None = None
+    row_names: tuple[str, ...] = ()
 
 
 def _read(options: argparse.Namespace) -> Table | HoledData:
@@ -47,6 +53,10 @@ def _read(options: argparse.Namespace) -> Table | HoledData:
     Fewer than two columns that vary are refused with that option too. A table with missing cells has its own analysis.
     """
     check_options(options)
+    if options.impute is not None and extension(options.file) in (".h5ad", ".mtx"):
+        raise OptionError(
+            "--impute writes tables of text, .npy, .npz and .parquet; save this one as one of these first"
+        )
     _require_sense(options)
     require_memory_for(options)
     matrix = read_matrix(options.file, reading_of(options), keep_holes=True)
@@ -68,7 +78,7 @@ def _read(options: argparse.Namespace) -> Table | HoledData:
         raise DataError(
             options.file, f"{found}, with nothing to predict; leave out what is constant by --drop-constant"
         )
-    return Table((*matrix.notes, *_apart(matrix, options)), without_constant(rows), groups)
+    return Table((*matrix.notes, *_apart(matrix, options)), without_constant(rows), groups, matrix.row_names)
 
 
 def _apart(matrix: Matrix, options: argparse.Namespace) -> list[str]:
@@ -90,18 +100,25 @@ def _require_sense(options: argparse.Namespace) -> None:
     if options.groups is not None and (options.order is not None or options.gap is not None):
         other = "--order" if options.order is not None else "--gap"
         raise OptionError(f"--groups holds out whole groups, for which {other} has no effect; leave out one of them")
+    if options.copies == "together" and (
+        options.groups is not None or options.order == "time" or options.gap is not None
+    ):
+        other = "--groups" if options.groups is not None else "--order time" if options.gap is None else "--gap"
+        raise OptionError(
+            f"--copies together makes groups of copies, beside which {other} has no effect; leave out one"
+        )
     if options.whiten_rows and options.order == "none":
         raise OptionError("--whiten-rows needs an order of the rows, and --order none says that there is none")
 
 
-def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str) -> MatrixAnalysis | HoledResult:
+def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str | None) -> MatrixAnalysis | HoledResult:
     if isinstance(table, HoledData):
         return analyse_holed(table, options, label)
     standardize, note = scale_choice(table.rows, options.standardize)
-    said = [*([note] if note else []), *quality_notes(table.rows)]
+    said = [*([note] if note else []), *quality_notes(table.rows), *([] if options.log1p else counts_notes(table.rows))]
     if said:
         say(*(f"{printable(options.file)}: {each}" for each in said))
-    return analyse_matrix(
+    analysis = analyse_matrix(
         table.rows,
         lams=options.lams,
         test_fraction=options.test_fraction,
@@ -112,10 +129,14 @@ def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str) 
         groups=table.groups,
         gap=options.gap,
         whiten_rows=options.whiten_rows,
+        copies=options.copies,
+        row_names=table.row_names,
+        log1p=options.log1p,
         seed=options.seed,
         n_jobs=options.jobs,
         progress=label,
     )
+    return replace(analysis, show_theory=options.show_theory)
 
 
 def _report(analysis: MatrixAnalysis | HoledResult, title: str) -> str:
@@ -132,6 +153,12 @@ def _results(analysis: MatrixAnalysis | HoledResult, title: str) -> list[TableAn
     found = analysis.dependent_rows
     if found is not None:
         frames |= {"rows": errors_frame(found), "lags": lags_frame(found.order)}
+    if len(analysis.copies.copies):
+        frames["copies"] = copies_frame(analysis.copies, analysis.row_names)
+    directions = analysis.directions
+    if not isinstance(directions, str) and directions.labels:
+        scores = scores_frame(directions, analysis.row_numbers, analysis.row_names)
+        frames |= {"loadings": loadings_frame(directions)} | ({} if scores is None else {"scores": scores})
     results = [TableAndFigure(analysis.rows, as_experiment(analysis, title), frames)]
     if not isinstance(analysis.spectrum, str):
         results.append(TableAndFigure(spectrum_rows(analysis.spectrum), spectrum_experiment(title), {}, "_spectrum"))
@@ -146,5 +173,8 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
     report=_report,
     results=_results,
+    conclusions=lambda analysis: (
+        holes_summary(analysis.analysis) if isinstance(analysis, HoledResult) else summary(analysis)
+    ),
     needs=matrix_needs,
 )

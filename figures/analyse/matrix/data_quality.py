@@ -13,7 +13,6 @@ from scipy.linalg import qr, solve_triangular
 from scipy.special import betainc, stdtr
 
 from figures.analyse.matrix.centered_rows import CenteredRows
-from figures.analyse.matrix.copied_rows import copied_rows, copies_text
 from figures.analyse.wording import counted, listed
 from simulate.masked import RowBlocks
 from theory.core.arrays import Array
@@ -31,10 +30,7 @@ N_LISTED_COLUMNS = 5
 
 
 def quality_notes(X: CenteredRows) -> list[str]:
-    """Return sentences on redundant columns, copied and outlying rows and outlying cells of X (n, d).
-
-    Its columns vary. Copied rows are looked for in a table in memory alone.
-    """
+    """Return sentences on redundant columns, outlying rows and outlying cells of X (n, d), whose columns vary."""
     n, d, names = X.n, X.d, X.names
     if n < 4:
         return []
@@ -57,8 +53,6 @@ def quality_notes(X: CenteredRows) -> list[str]:
             f"(for one choice of them: {listed([names[k] for k in dependent], N_LISTED_COLUMNS)}): consider leaving "
             "such ones out"
         )
-    if X.rows.in_memory is not None:
-        notes += copies_text(copied_rows(X.rows.in_memory))
     rows = outlying_rows(units, triangle, np.setdiff1d(kept, dependent))
     if len(rows):
         verb = "lies" if len(rows) == 1 else "lie"

@@ -7,6 +7,7 @@ import numpy as np
 
 from figures.analyse.matrix import table
 from figures.analyse.matrix.dependent.record import CORRECTED
+from figures.analyse.matrix.more_rows.lines import LIMIT, MORE, more_rows_looks
 from figures.analyse.matrix.record import TUNED, TUNED_CORRECTED, MatrixAnalysis, curve_labels
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 
@@ -37,8 +38,9 @@ def panels(lams: Sequence[float] | Any, d: int | None = None, tuned: str = TUNED
     choice |= {table.RAW_ELLIPTICAL: _look(BLACK, FINE), table.BEST_LOO: _look(1)}
     choice |= {CORRECTED: _look(2, "-"), table.BLOCKS: _look(3), table.BEST_CORRECTED: _look(2)}
     training = learning | {CORRECTED: _look(BLACK)}
+    held_out = learning | raw | mean | more_rows_looks(len(labels) - 1)
     return (
-        _panel(table.HELD_OUT, learning | raw | mean, xlabel, ylabel="mean squared error of a column"),
+        _panel(table.HELD_OUT, held_out, xlabel, ylabel="mean squared error of a column"),
         _panel(table.TRAINING, training | mean, xlabel),
         _panel(table.CHOICE, choice | mean, r"ridge $\lambda$"),
     )
@@ -53,6 +55,8 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
     panel = rows["panel"].iloc[0]
     handles, labels = axes.get_legend_handles_labels()
     explained = (
+        MORE,
+        LIMIT,
         table.elliptical_label(TUNED),
         table.RAW_TUNED,
         table.RAW_TUNED_ELLIPTICAL,

@@ -2,7 +2,7 @@
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from figures.analyse.wording import counted
 def reading_of(options: argparse.Namespace) -> Reading:
     """Return the options of reading, by which the column of groups is no column of the matrix."""
     how = typed_reading(options)
-    if options.groups is None:
+    if options.groups is None or format_of(options.file, how).labels is not None:
         return how
     return replace(how, skip_columns=",".join(filter(None, (how.skip_columns, options.groups))))
 
@@ -37,13 +37,25 @@ def groups_of(options: argparse.Namespace, matrix: Matrix) -> NDArray[np.int64] 
     """
     if options.groups is None:
         return None
+    beside = format_of(options.file, typed_reading(options)).labels
+    if beside is not None:
+        labels = beside(options.file, options.groups)
+        kept = [labels[k - matrix.first_row] for k in matrix.lines] if matrix.lines else labels
+        return _numbers(options, kept, matrix.data.n)
     how = replace(typed_reading(options), columns=options.groups, skip_columns=None)
     form = format_of(options.file, how)
     found = (
         _labels_of_text(options.file, how, matrix) if form.is_text else _labels_of_numbers(options.file, how, matrix)
     )
+    return _numbers(options, found, matrix.data.n)
+
+
+def _numbers(options: argparse.Namespace, found: Sequence[str] | NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Return the numbers of groups with these labels, one for each of n rows."""
+    if any(isinstance(label, str) and not label for label in found):
+        raise DataError(options.file, f"--groups {options.groups}: a row has no label; write one, or leave out the row")
     try:
-        return numbers_of_groups("the column", found, matrix.data.n)
+        return numbers_of_groups("the column", found, n)
     except ValueError as error:
         raise DataError(options.file, f"--groups {options.groups}: {error}") from None
 

@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from figures.analyse.matrix.dependent.record import CORRECTED, DependentRows
+from figures.analyse.matrix.centered_rows import CenteredRows
+from figures.analyse.matrix.copies import CopiedRows
+from figures.analyse.matrix.dependent.record import CORRECTED, BlockedErrors, DependentRows
 from figures.analyse.matrix.dependent.row_order import RowOrder
+from figures.analyse.matrix.mask_rates import MaskRates
+from figures.analyse.matrix.more_rows.curve import LongCurve
 from figures.analyse.matrix.plan import Plan
-from figures.analyse.matrix.spectrum import MatrixSpectrum
+from figures.analyse.matrix.spectrum import Directions, MatrixSpectrum, directions_of
 from figures.analyse.record import Analysis
 from simulate.core import Estimate
 from simulate.masked import RowHeterogeneity
@@ -80,6 +85,14 @@ class MatrixAnalysis(Analysis):
     )  # (d,) at that ridge, by leave-one-out, or corrected where rows are dependent
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
+    _data: CenteredRows = field(repr=False)  # the rows in the units of the analysis
+    row_numbers: NDArray[np.int64] = field(repr=False)  # (n,), of these rows in the table, from 0
+    row_names: tuple[str, ...] = field(repr=False)  # of all rows of the table, () where they have none
+    copies: CopiedRows = field(repr=False)  # among all rows of the table
+    mask_rates: MaskRates | None = field(default=None, repr=False)  # None for the same, few rows, large tables
+    more_rows: LongCurve | None = field(default=None, repr=False)  # beyond n; None where rows depend on each other
+    error_of_groups: BlockedErrors | None = None  # where there are groups whose rows were not found to be dependent
+    show_theory: bool = False  # whether reports show the columns of theory
 
     @cached_property
     def spectrum(self) -> MatrixSpectrum | str:
@@ -88,6 +101,11 @@ class MatrixAnalysis(Analysis):
         A string says why there is none.
         """
         return self._spectrum()
+
+    @cached_property
+    def directions(self) -> Directions | str:
+        """The directions that stand out of noise in the spectrum, with loadings and scores; a string says why none."""
+        return self.spectrum if isinstance(self.spectrum, str) else directions_of(self.spectrum, self._data)
 
     @property
     def d(self) -> int:

@@ -4,14 +4,18 @@ import math
 
 import numpy as np
 
+from figures.analyse.matrix.copies import copies_said
 from figures.analyse.matrix.dependent.report import (
     best_for_dependent_rows,
     corrected_agreement,
     dependent_text,
     row_order_text,
 )
+from figures.analyse.matrix.grouped_errors import groups_held_out
+from figures.analyse.matrix.mask_rates import mask_rates_text
+from figures.analyse.matrix.more_rows.lines import more_rows_text
 from figures.analyse.matrix.record import MatrixAnalysis
-from figures.analyse.matrix.spectrum import spectrum_report
+from figures.analyse.matrix.spectrum import spectrum_sentences, spectrum_table
 from figures.analyse.matrix.unlike_report import best_for_unlike_rows, elliptical_agreement, row_scales_text, used
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
@@ -20,6 +24,7 @@ from simulate.core import Estimate
 HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "off", "GCV", "off"]
 HEADER_DEPENDENT = [*HEADER, "corrected", "off"]
 HEADER_UNLIKE = [*HEADER[:6], "elliptical", "off", *HEADER[6:8], "emp. elliptical", "off", *HEADER[8:]]
+OF_THEORY = ("theory", "empirical cov.", "elliptical", "emp. elliptical")
 N_LISTED_COLUMNS = 5
 OF_DEPENDENT_ROWS = (
     "The rows of this table depend on each other, of which these limits know nothing: noise alone then has eigenvalues "
@@ -28,35 +33,67 @@ OF_DEPENDENT_ROWS = (
 
 
 def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = WIDTH) -> str:
-    """Write the analysis as a table and sentences; `style` is one of those of the other tables.
+    """Write the analysis as sentences and then tables; `style` is one of those of the other tables.
 
-    Only the style "text" has the sentences and the spectrum.
+    Only the style "text" has the sentences and the spectrum, and leaves out the columns of theory unless the analysis
+    says `show_theory`.
     """
+    whole = style != "text" or analysis.show_theory
     cells = [line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style))]
-    caption = paragraphs([_caption(analysis)], width) if style == "text" else _caption(analysis)
-    shown = render(_header(analysis), cells, title, caption, style)
+    caption = _caption(analysis, whole)
+    caption = paragraphs([caption], width) if style == "text" else caption
+    header = _header(analysis)
+    kept = [k for k, name in enumerate(_owners(header)) if whole or name not in OF_THEORY]
+    named = title if style != "text" else "Errors of a column against the number of fitted rows"
+    shown = render([header[k] for k in kept], [[line[k] for k in kept] for line in cells], named, caption, style)
     if style != "text":
         return shown
-    spectrum = spectrum_report(analysis.spectrum, width)
-    if analysis.dependent_rows is not None and not isinstance(analysis.spectrum, str):
-        spectrum += f"\n{paragraphs([OF_DEPENDENT_ROWS], width)}"
-    return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum))
+    dependent = analysis.dependent_rows is not None and not isinstance(analysis.spectrum, str)
+    said = [*spectrum_sentences(analysis.directions, analysis.spectrum), *([OF_DEPENDENT_ROWS] if dependent else [])]
+    tables = "" if isinstance(analysis.spectrum, str) else f"\n\n{spectrum_table(analysis.spectrum, width)}"
+    words = paragraphs([*conclusions(analysis), *said], width)
+    trust = paragraphs(evidence(analysis), width)
+    return f"{title}\n\n{words}\n\n{trust}\n\n{shown}{tables}"
+
+
+def _owners(header: list[str]) -> list[str]:
+    """Return for each column what it is about: that on how far off a number is belongs to the one before it."""
+    return [header[k - 1] if name == "off" else name for k, name in enumerate(header)]
 
 
 def summary(analysis: MatrixAnalysis) -> list[str]:
-    """Say what the best ridge is, what it achieves, how well theory describes it, and which columns are predicted."""
+    """Say what was found, and then what speaks for it: all sentences but those of the spectrum."""
+    return [*conclusions(analysis), *evidence(analysis)]
+
+
+def conclusions(analysis: MatrixAnalysis) -> list[str]:
+    """Say what the best ridge is, what it achieves, and which columns are predicted."""
     return [
         f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows per column.",
-        *(f"Note: {note}." for note in analysis.notes),
+        *(f"{note[0].upper()}{note[1:]}." for note in _of_copies(analysis)),
+        *_best(analysis),
+        _achieved(analysis),
+        *mask_rates_text(analysis.mask_rates),
+        *_columns(analysis),
+        *groups_held_out(analysis),
+    ]
+
+
+def _of_copies(analysis: MatrixAnalysis) -> list[str]:
+    all_kept = len(analysis.copies.of) == analysis.n
+    return copies_said(analysis.copies, "together" if all_kept else "once", analysis.row_names)
+
+
+def evidence(analysis: MatrixAnalysis) -> list[str]:
+    """Say what was done to the table, whether its rows are independent and alike, and how well theory describes it."""
+    return [
+        *(f"Note: {note}." for note in analysis.notes if note not in _of_copies(analysis)),
         row_order_text(analysis.row_order),
         *_dependent(analysis),
         row_scales_text(analysis.heterogeneity, analysis.dependent_rows is not None),
-        *_best(analysis),
-        _achieved(analysis),
         _agreement(analysis),
         *_corrected(analysis),
         *elliptical_agreement(analysis),
-        *_columns(analysis),
     ]
 
 
@@ -76,7 +113,7 @@ def _corrected(analysis: MatrixAnalysis) -> list[str]:
     return [] if found is None else [corrected_agreement(found, analysis.test_error, analysis.gcv_error)]
 
 
-def _caption(analysis: MatrixAnalysis) -> str:
+def _caption(analysis: MatrixAnalysis, whole: bool) -> str:
     """Say what the columns of the table are."""
     elliptical = (
         ""
@@ -88,12 +125,16 @@ def _caption(analysis: MatrixAnalysis) -> str:
         elliptical = " The theory is that of rows that depend on each other, and so is the correction of GCV."
     blocks = analysis.plan.gap is not None
     splits = f"{analysis.plan.repeats} {'blocks of later rows' if blocks else 'random splits'}"
+    known = (
+        "The column theory is Gaussian theory whose covariance is corrected for the noise of the sample, and empirical "
+        "cov. the same with the covariance of the data as it is. "
+    )
+    end = elliptical if whole else " The file has what theory predicts too, which --show-theory prints."
     return (
         "The column held-out is the mean squared error of a column of the matrix on rows that were not fitted, a mean "
-        f"over {splits}, with its standard error in parentheses. The column theory is "
-        "Gaussian theory whose covariance is corrected for the noise of the sample, and empirical cov. the same with "
-        "the covariance of the data as it is. GCV is what generalized cross-validation of the fitted rows reports, and "
-        f"off is the difference of the number before it from the held-out error.{elliptical}"
+        f"over {splits}, with its standard error in parentheses. {known if whole else ''}GCV is what generalized "
+        "cross-validation of the fitted rows reports, and off is the difference of the number before it from the "
+        f"held-out error.{end}"
     )
 
 
@@ -159,7 +200,7 @@ def _achieved(analysis: MatrixAnalysis) -> str:
         f"leaves {variance:.4g}: {verdict}."
     )
     if analysis.doubled_error is not None and _is_compared(analysis):
-        text += f" With twice as many rows theory expects {analysis.doubled_error:.4g}."
+        text += f" {more_rows_text(analysis.more_rows, analysis.doubled_error)}"
     return text
 
 

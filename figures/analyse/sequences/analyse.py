@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from figures.analyse.sequences import table
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
+from figures.analyse.sequences.generation import generated, learner, pair_clone
 from figures.analyse.sequences.independent_sites import checked_variation, color_frequencies
 from figures.analyse.sequences.needs import ANNOUNCED_SECONDS, planned_work
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
@@ -46,6 +47,8 @@ def analyse_sequences(
     protein: bool | None = None,
     sizes: Sequence[int] | None = None,
     clones: int | None = None,
+    generate: int | None = None,
+    boltzmann: bool | None = None,
     max_iter: int = 150,
     tol: float = 3e-3,
     seed: int = 0,
@@ -64,8 +67,9 @@ def analyse_sequences(
     apart (None: 4 for a `protein`, which None tells by its letters, otherwise 1), by their scores, or of short
     sequences by their residual dependence, and compared with those of permuted columns. Where `progress` labels a bar,
     `say` tells before a long run which fits are to come. `clones` are made of the orders 1 to that number (see
-    `simulate.nets.clone`). `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not
-    depend on `n_jobs`.
+    `simulate.nets.clone`), that of order 2 by Boltzmann learning unless `boltzmann` is False. `generate` new sequences
+    are drawn from the pair model, by Boltzmann learning where `boltzmann` is True. `run` carries out the tasks in the
+    place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -105,16 +109,23 @@ def analyse_sequences(
             ]
         )
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
-    scores, norms, first, second, depend, by_chance, _ = values["map"]
+    scores, norms, first, second, depend, by_chance, *signed, _ = values["map"]
     favored = np.stack([first, second], axis=2).astype(int)
     every = ranked_pairs(scores, norms, favored, 1, varying, depend if L <= SHORT_SITES else None)
     pairs = [pair for pair in every if pair.j - pair.i >= separation]
     noise = [value for key, value in values.items() if key.startswith("noise/")]
-    evidence = judged(noise, scores, varying, pairs, separation, by_chance)
+    evidence = judged(noise, scores, varying, pairs, separation, by_chance, np.array(signed) if signed else None)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
     stopped = _stopped(values, max_iter)
-    made, unmade = make_clones(colors, len(tokens), own.weights, clones, settings.l2, field_l2, seed)
+    threads, n_colors = max(1, n_jobs), max(2, len(tokens))
+    learn = learner(colors, n_colors, own.weights, seed, threads, progress)
+    second = None if boltzmann is False else lambda: pair_clone(colors, n_colors, own.weights, learn(), seed, threads)
+    made, unmade = make_clones(colors, len(tokens), own.weights, clones, settings.l2, field_l2, seed, second)
+    new, ungenerated = None, tuple[str, ...]()
+    if generate is not None:
+        source = learn if boltzmann else None
+        new, ungenerated = generated(colors, own.weights, own.clusters, settings, generate, source, seed, threads)
     return SequenceAnalysis(
         n_sequences=len(colors),
         n_sites=L,
@@ -139,14 +150,16 @@ def analyse_sequences(
         clusters=own.clusters,
         commonest=color_frequencies(colors, own.weights, len(tokens)).argmax(axis=1),
         clones=made,
+        settings=settings,
+        generation=new,
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
             *table.map_rows(scores),
             *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.strength for p in pairs[:L]], L),
             *table.noise_rows(evidence.limit, min(L, len(pairs))),
         ],
-        notes=(*own.notes, *_short(own, L), *choice, *stopped, *unmade),
-        converged=not stopped and not unmade,
+        notes=(*own.notes, *_short(own, L), *choice, *stopped, *unmade, *ungenerated),
+        converged=not (stopped or unmade or ungenerated),
     )
 
 

@@ -1,10 +1,12 @@
 """Clones of a user's sequences: samples that keep the interactions of at most one, two or three sites of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.sequences.unlearned import reason_of_learning
 from figures.analyse.wording import listed
 from simulate.nets import Clone, clone
 from simulate.nets.clones import MAX_ORDER, require_order
@@ -49,11 +51,19 @@ def _too_few(order: int, data: Sequences) -> str:
 
 
 def make_clones(
-    states: NDArray[np.uint8], n_colors: int, weights: Array, most: int | None, l2: float, field_l2: float, seed: int
+    states: NDArray[np.uint8],
+    n_colors: int,
+    weights: Array,
+    most: int | None,
+    l2: float,
+    field_l2: float,
+    seed: int,
+    second: Callable[[], Clone] | None = None,
 ) -> tuple[tuple[Clone, ...], tuple[str, ...]]:
     """Return clones of the orders 1 to `most`, and a note for each that cannot be had.
 
-    Order 2 has the penalties `l2` and `field_l2` of the pair model, for a log-likelihood summed over the weights.
+    Order 2 is what `second` makes, by Boltzmann learning; where it is None it is drawn from the model of
+    pseudo-likelihood with the penalties `l2` and `field_l2`, for a log-likelihood summed over the weights.
     """
     made, notes = [], []
     for order in range(1, (most or 0) + 1):
@@ -62,9 +72,14 @@ def make_clones(
         if order == 2:  # with penalties of its own, none, a field would be infinite
             options |= {"l2": l2 / weights.sum(), "field_l2": field_l2 / weights.sum()}
         try:
+            if order == 2 and second is not None:
+                made.append(second())
+                continue
             made.append(_mixed(states, max(2, n_colors), order, options))
         except (FitError, MixingError, ValueError, MemoryError) as error:
-            notes.append(f"there is no clone of order {order}: {_reason(error, order, l2)}")
+            learned = order == 2 and second is not None
+            reason = reason_of_learning(error) if learned else _reason(error, order, l2)
+            notes.append(f"there is no clone of order {order}: {reason}")
     return tuple(made), tuple(notes)
 
 
@@ -97,7 +112,22 @@ def _mixed(states: NDArray[np.uint8], n_colors: int, order: int, options: dict[s
 
 def sentences(clones: tuple[Clone, ...]) -> list[str]:
     """Say what a clone is, and how good each one is."""
-    return [MEANING, *map(_sentence, clones)] if clones else []
+    return [MEANING, *map(_sentence, clones), *_farther(clones)] if clones else []
+
+
+def _farther(clones: tuple[Clone, ...]) -> list[str]:
+    """Say where the clone of pairs is farther from the alignment in two columns than that of independent columns."""
+    of = {made.order: made for made in clones}
+    if not {1, 2} <= set(of) or min(len(of[1].marginals), len(of[2].marginals)) < 2:
+        return []
+    alone, pairs = of[1].marginals[1], of[2].marginals[1]
+    if pairs.mean <= max(alone.mean, pairs.noise):
+        return []
+    return [
+        f"In two columns the clone of order 2 differs from the alignment by more ({pairs.mean:.3g}) than that of "
+        f"independent columns ({alone.mean:.3g}), because it misses the frequencies of single columns: its covariances "
+        "are those of its pair model, but do not take it for a copy of what pairs of columns show."
+    ]
 
 
 def _sentence(made: Clone) -> str:
@@ -140,17 +170,25 @@ def clones_frame(clones: tuple[Clone, ...]) -> DataFrame:
 
 def clone_files(clones: tuple[Clone, ...], tokens: tuple[str, ...]) -> dict[str, str]:
     """Return the contents of one file for each clone, by the end of its name: FASTA, or CSV for longer tokens."""
-    letters = all(len(token) == 1 and (token == "-" or "A" <= token <= "Z") for token in tokens)
-    names = np.array(tokens)
     files = {}
     for made in clones:
-        rows = names[np.minimum(made.states, len(tokens) - 1)]
-        if letters:
-            lines = [f">clone{made.order}_{k}\n{''.join(each)}" for k, each in enumerate(rows, start=1)]
-        else:
-            lines = [",".join(map(_cell, each)) for each in rows]
-        files[f"clone{made.order}.{'fasta' if letters else 'csv'}"] = "\n".join(lines) + "\n"
+        ending, text = sequence_text(made.states, tokens, f"clone{made.order}")
+        files[f"clone{made.order}.{ending}"] = text
     return files
+
+
+def sequence_text(states: NDArray[np.integer], tokens: tuple[str, ...], name: str) -> tuple[str, str]:
+    """Return the ending and the content of a file of sequences (N, L) called `name`_1 and so on.
+
+    It is FASTA, or CSV without names where the tokens are longer than letters.
+    """
+    letters = all(len(token) == 1 and (token == "-" or "A" <= token <= "Z") for token in tokens)
+    rows = np.array(tokens)[np.minimum(states, len(tokens) - 1)]
+    if letters:
+        lines = [f">{name}_{k}\n{''.join(each)}" for k, each in enumerate(rows, start=1)]
+    else:
+        lines = [",".join(map(_cell, each)) for each in rows]
+    return "fasta" if letters else "csv", "\n".join(lines) + "\n"
 
 
 def _cell(token: str) -> str:

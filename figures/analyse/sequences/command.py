@@ -4,25 +4,29 @@ import argparse
 import os
 from dataclasses import replace
 
-from figures.analyse.errors import OptionError
 from figures.analyse.reading.sequences import Sequences, read_sequences
 from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
 from figures.analyse.sequences.exports import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
+from figures.analyse.sequences.generation import generation_frame, generation_results, sequence_file
+from figures.analyse.sequences.mutations.command import model_results, mutation_frames, wanted, with_model
 from figures.analyse.sequences.needs import needs
+from figures.analyse.sequences.numbering.chosen import chosen_contacts, chosen_reference
+from figures.analyse.sequences.numbering.sites import sites_frame
+from figures.analyse.sequences.pairs.gaps import without_gaps
+from figures.analyse.sequences.pairs.tables import contact_rows, numbering_rows, site_frames
 from figures.analyse.sequences.record import SequenceAnalysis
-from figures.analyse.sequences.reference import GAP_NUMBER, Reference, first_letters, read_reference, record_names
-from figures.analyse.sequences.report import report
+from figures.analyse.sequences.reference import record_names
+from figures.analyse.sequences.report import report, summary
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.steps import Steps, TableAndFigure
-from figures.analyse.wording import say
 
 N_LISTED_TOKENS = 30  # tokens that a note names
 
 
 def _read(options: argparse.Namespace) -> Sequences:
-    return read_sequences(
+    found = read_sequences(
         options.file,
         alphabet=options.alphabet,
         unknown=options.unknown,
@@ -32,6 +36,7 @@ def _read(options: argparse.Namespace) -> Sequences:
         most=options.max_sequences,
         seed=options.seed,
     )
+    return without_gaps(found, options.max_gaps_sequence, options.max_gaps_column)
 
 
 def _notes(sequences: Sequences) -> list[str]:
@@ -40,15 +45,11 @@ def _notes(sequences: Sequences) -> list[str]:
     return [f"{M} sequences of {L} sites, {sequences.alphabet} ({tokens})", *sequences.notes]
 
 
-def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> SequenceAnalysis:
-    # Read before the long work, since its name may be wrong.
-    reference = None
-    if options.reference is not None:
-        reference = read_reference(sequences, options.reference, options.alphabet, options.first_residue)
-        start = f"{first_letters(reference.letters)}..., of which the first is number {_first(reference)}"
-        say(f"sites are also numbered by the residues of {reference.name} ({start})")
-    elif options.first_residue is not None:
-        raise OptionError("--first-residue is a number of the sequence that --reference names; say which one")
+def _analyse(sequences: Sequences, options: argparse.Namespace, label: str | None) -> SequenceAnalysis:
+    # Read before the long work, since their names may be wrong.
+    asked = wanted(options, sequences)
+    reference = chosen_reference(sequences, options)
+    contacts = chosen_contacts(sequences, reference, options)
     found = analyse_sequences(
         sequences.states,
         sequences.tokens,
@@ -62,25 +63,38 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         min_separation=options.min_separation,
         protein=sequences.alphabet == "protein",
         clones=options.clones,
+        generate=options.generate,
+        boltzmann=options.boltzmann,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
     )
-    names = record_names(sequences)
-    return replace(found, reference=reference, names=tuple(names))
-
-
-def _first(reference: Reference) -> int:
-    return int(reference.numbers[reference.numbers != GAP_NUMBER][:1].sum())
+    said = () if reference is None else reference.notes
+    found = replace(
+        found,
+        reference=reference,
+        names=tuple(record_names(sequences)),
+        sites=sites_frame(sequences, found.weights, found.commonest, reference),
+        contacts=contacts,
+        notes=(*found.notes, *said),
+        rows=[*found.rows, *numbering_rows(found.columns), *contact_rows(contacts, found.min_separation)],
+    )
+    return with_model(found, sequences, options, asked)
 
 
 def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
     frames = {"pairs": pairs_frame(analysis), "weights": weights_frame(analysis, analysis.names)}
+    frames |= site_frames(analysis) | mutation_frames(analysis)
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
     files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
+    if analysis.generation is not None:
+        frames["generation"] = generation_frame(analysis.generation)
+        files |= sequence_file(analysis.generation, analysis.tokens)
     return [
-        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files)
+        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files),
+        *model_results(analysis, title),
+        *generation_results(analysis.generation, title),
     ]
 
 
@@ -92,5 +106,6 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n_sequences} sequences, {analysis.n_sites} sites",
     report=lambda analysis, title: report(analysis, f"Pair model of {title}"),
     results=_results,
+    conclusions=summary,
     needs=lambda options: needs(_read(options), options),
 )

@@ -9,13 +9,14 @@ the largest number of permuted columns, and the largest one that chance makes of
 `dependence_by_chance`: among sites that others nearly determine it is the larger one.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences.independent_sites import varying_sites
+from figures.analyse.sequences.pairs.false_discoveries import kept_scores, p_values, q_values
 from figures.analyse.sequences.residuals import SHORT_SITES
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.sequences.tasks import Settings, States, pair_scores
@@ -41,6 +42,11 @@ class Evidence:
     permutations: int
     widening: float  # by how much the scores of the data scatter more than those of permuted columns, at least 1
     is_short: bool = False  # pairs are ranked and judged by their residual dependence
+    q_values: Array = field(default_factory=lambda: np.ones(0), repr=False)  # of the ranked pairs, in their order
+
+    def at_most(self, rate: float) -> int:
+        """Return how many ranked pairs have a q-value of at most this rate of false discoveries."""
+        return int((self.q_values <= rate).sum())
 
     @property
     def false_alarms(self) -> float:
@@ -78,7 +84,9 @@ def noise_tasks(
 def noise_task(
     states: States, weights: Array, gap: int | None, settings: Settings, separation: int, seed: int, permutation: int
 ) -> Array:
-    """Return largest score, spread of scores, largest dependence of independent columns, and whether the fit converged.
+    """Return largest score, spread of scores, largest dependence of independent columns, and all that is compared.
+
+    What is compared with the pairs follows as `kept_scores`, and last whether the fit converged.
 
     As many sequences as the effective number are drawn, each with a probability that is its weight: related sequences
     share what they have by descent, and all of them, permuted, would be more independent data than there are. Then each
@@ -92,7 +100,8 @@ def noise_task(
     varying = varying_sites(states)
     scores, depend = (scores_apart(each, varying, separation) for each in (corrected, dependence))
     largest, most = (float(each.max()) if len(each) else 0.0 for each in (scores, depend))
-    return np.array([largest, spread(scores), most, float(converged)])
+    compared = kept_scores(depend if states.shape[1] <= SHORT_SITES else scores)
+    return np.concatenate([[largest, spread(scores), most], compared, [float(converged)]])
 
 
 def judged(
@@ -102,6 +111,7 @@ def judged(
     pairs: list[Pair],
     separation: int,
     by_chance: Array | None = None,
+    signed: Array | None = None,
 ) -> Evidence:
     """Compare ranked `pairs` with the largest scores of permuted columns, from the values of `noise_task`.
 
@@ -111,20 +121,30 @@ def judged(
     widened by the ratio of the interquartile ranges where that is above 1. That can only take claims back. Where the
     sequences are short their dependences are compared in the same way, and no limit is widened; it is the largest
     number `by_chance` (L, L), of products with random signs, where that is larger.
+
+    The q-values compare in the same two ways: by the scores of all permutations, times the widening, and of short
+    sequences also by those of all trials with random signs, `signed` (K, L, L); of two q-values the larger one counts.
     """
-    largest, spreads, depend, _ = np.array(values).T
+    noise = [value[3:-1] for value in values if len(value) > 4]
+    largest, spreads, depend = np.array([value[:3] for value in values]).T
     if len(scores) <= SHORT_SITES:
-        signed = scores_apart(np.zeros_like(scores) if by_chance is None else by_chance, varying, separation)
-        limit = max(float(depend.max()), float(signed.max()) if len(signed) else 0.0)
-        return Evidence(limit, _above(pairs, limit), len(values), 1.0, is_short=True)
-    noise = float(np.median(spreads))
-    widening = max(1.0, spread(scores_apart(scores, varying, separation)) / noise) if noise > 0 else 1.0
+        chance = scores_apart(np.zeros_like(scores) if by_chance is None else by_chance, varying, separation)
+        limit = max(float(depend.max()), float(chance.max()) if len(chance) else 0.0)
+        own = [kept_scores(scores_apart(each, varying, separation)) for each in (() if signed is None else signed)]
+        found = np.maximum(_q_values(pairs, noise, 1.0), _q_values(pairs, own, 1.0) if own else 0.0)
+        return Evidence(limit, _above(pairs, limit), len(values), 1.0, is_short=True, q_values=found)
+    usual = float(np.median(spreads))
+    widening = max(1.0, spread(scores_apart(scores, varying, separation)) / usual) if usual > 0 else 1.0
     limit = float(largest.max()) * widening
-    return Evidence(limit, _above(pairs, limit), len(values), widening)
+    return Evidence(limit, _above(pairs, limit), len(values), widening, q_values=_q_values(pairs, noise, widening))
 
 
 def _above(pairs: list[Pair], limit: float) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair.strength > limit, pairs))
+
+
+def _q_values(pairs: list[Pair], noise: list[Array], widening: float) -> Array:
+    return q_values(p_values(np.array([pair.strength for pair in pairs]) / widening, noise))
 
 
 def scores_apart(scores: Array, varying: NDArray[np.bool_], separation: int) -> Array:

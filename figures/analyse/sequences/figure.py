@@ -3,6 +3,7 @@
 import numpy as np
 
 from figures.analyse.sequences import table
+from figures.analyse.sequences.pairs.map import mark_sites
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 
 DARKEST_PERCENTILE = 99.8  # percentile of the scores: a single strong pair would leave the rest white
@@ -43,7 +44,7 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
 
 
 def draw_map(axes: Axes, rows: DataFrame) -> None:
-    """Draw the scores of all pairs of sites, numbered from 1 without the columns that were left out."""
+    """Draw the scores of all pairs of sites, numbered by their columns, and circles around the known contacts."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     values = rows[rows["curve"] == table.SCORES].sort_values("x")["simulation"].to_numpy(dtype=float)
     scores = table.map_of(values)
@@ -57,6 +58,7 @@ def draw_map(axes: Axes, rows: DataFrame) -> None:
         extent=(0.5, len(scores) + 0.5, len(scores) + 0.5, 0.5),
     )
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    mark_sites(axes, rows)
     axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)), extend="max", label="score")
 
 

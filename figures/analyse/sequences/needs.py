@@ -12,6 +12,7 @@ from figures.analyse.needs import Needs
 from figures.analyse.reading.sequences import Sequences
 from figures.analyse.sequences.evidence import n_permutations
 from figures.analyse.sequences.independent_sites import checked_variation, varying_sites
+from figures.analyse.sequences.learning_time import generation_seconds, learning_sentence
 from figures.analyse.sequences.plan import TUNING_SEQUENCES, VALIDATION, affordable_jobs, training_sizes
 from figures.analyse.sequences.reweighting import MAX_COMPARED_SEQUENCES
 from figures.analyse.sequences.tasks import States
@@ -140,7 +141,10 @@ def needs(sequences: Sequences, options: argparse.Namespace) -> Needs:
     sizes = training_sizes(max(2, round((1 - options.test_fraction) * M)))
     work = planned_work(states, len(sequences.tokens), effective, sizes, options.l2 is None, n_jobs)
     seconds = work.total + (comparison_seconds(states, n_threads=n_jobs) if compares else 0.0)
+    learning = generation_seconds(options, L, max(2, len(sequences.tokens)))
+    seconds += learning / n_jobs
     clones = " The clones take time of their own, which is not known beforehand." if options.clones else ""
+    clones += learning_sentence(learning / n_jobs)
     basis = (
         f"It holds {counted(M, 'sequence')} of {L} sites, which count as about {effective:.0f}. To come are {work}, "
         f"{work.jobs} at a time. The memory is known to about a quarter, the time to a factor of two where nothing "

@@ -8,8 +8,16 @@ from numpy.typing import NDArray
 
 from figures.analyse.record import Analysis
 from figures.analyse.sequences.evidence import Evidence
+from figures.analyse.sequences.generation import Generation
+from figures.analyse.sequences.models.record import SequenceModel
+from figures.analyse.sequences.mutations.record import Wanted
+from figures.analyse.sequences.pairs.contacts import Contacts
+from figures.analyse.sequences.pairs.false_discoveries import FALSE_DISCOVERIES
+from figures.analyse.sequences.pairs.precision import ABOVE_LIMIT, LOW_Q, Precision, precisions
 from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
+from figures.analyse.sequences.tasks import Settings
+from figures.core import DataFrame
 from simulate.core import Estimate
 from simulate.nets import Clone
 from theory.core.arrays import Array
@@ -45,13 +53,27 @@ class SequenceAnalysis(Analysis):
     clusters: NDArray[np.int64] = field(repr=False)  # (M,) numbers of the clusters, from 0
     commonest: NDArray[np.int64] = field(repr=False)  # (L,) the color with the largest weight at each site
     clones: tuple[Clone, ...] = field(default=(), repr=False)
+    generation: Generation | None = field(default=None, repr=False)
     reference: Reference | None = None  # whose residues the sites are, for the user's numbers
+    settings: Settings | None = field(default=None, repr=False)  # of the fits: the penalties
+    asked: Wanted | None = field(default=None, repr=False)  # of the model: its file and the mutations
+    model: SequenceModel | None = field(default=None, repr=False)  # of all sequences, where it is asked for
     names: tuple[str, ...] = field(default=(), repr=False)  # (M,) of the records; none where some were left out
+    sites: DataFrame | None = field(default=None, repr=False)  # one line for each column of the file
+    contacts: Contacts | None = field(default=None, repr=False)  # known ones, to compare with
 
     @property
     def n_colors(self) -> int:
         """The number of colors C, one for each token."""
         return len(self.tokens)
+
+    @property
+    def precision(self) -> list[Precision]:
+        """The shares of contacts among the highest pairs; none where no contacts are known."""
+        if self.contacts is None:
+            return []
+        sets = {ABOVE_LIMIT: self.evidence.count, LOW_Q: self.evidence.at_most(FALSE_DISCOVERIES)}
+        return precisions(self.pairs, self.contacts, self.n_sites, sets)
 
     @property
     def is_evidence(self) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,15 @@ from figures.analyse.reading.sequences.formats import format_of
 from figures.analyse.reading.sequences.letters import GAPS, Convention
 from figures.analyse.reading.sequences.records import Records, records
 from figures.analyse.reading.text_file import TextFile, text_file
+from figures.analyse.sequences.numbering.counting import GAP_NUMBER, counted_residues
+from figures.analyse.sequences.numbering.full_sequence import numbered_by
 from figures.analyse.wording import listed, shown
 
-RANGE = re.compile(r"/(\d+)-\d+$")  # as in RASH_HUMAN/5-165: the first residue has the number 5
+RANGE = re.compile(r"/(\d+)-(\d+)$")  # as in RASH_HUMAN/5-165: the first residue has the number 5
 N_LISTED_NAMES = 4
-GAP_NUMBER = 0  # stands for the number of a residue where the sequence has a gap
+
+
+__all__ = ["GAP_NUMBER", "Reference", "first_letters", "read_reference", "record_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,24 +34,39 @@ class Reference:
     name: str
     numbers: NDArray[np.int64] = field(repr=False)  # (L,), 0 at a gap
     letters: tuple[str, ...] = field(repr=False)  # (L,), "-" at a gap
+    row: str = field(default="", repr=False)  # all letters of the record, in capitals, also those without a column
+    places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)  # (L,) in it, or -1
+    notes: tuple[str, ...] = ()  # on the numbers, for the user
 
     def residue(self, site: int) -> str:
         """Name the residue at a site (from 0) by its letter and number, as in K45, or say that there is a gap."""
         return f"{self.letters[site]}{self.numbers[site]}" if self.numbers[site] != GAP_NUMBER else "gap"
 
 
-def read_reference(sequences: Sequences, wanted: str, alphabet: str, first: int | None) -> Reference:
+def read_reference(
+    sequences: Sequences, wanted: str, alphabet: str, first: int | None, full: Path | None = None
+) -> Reference:
     """Read the residues of the record `wanted`, its name or its number from 1, at the sites of `sequences`.
 
-    Residues are counted from `first`, or from the number that the name ends with, as in NAME/5-165, or from 1; small
-    letters of A2M and A3M have no column, but count. DataError where there is no such record, and for tables.
+    Residues are counted from `first`, or from the number that the name ends with, as in NAME/5-165, or from 1; downward
+    where the name counts so, as in NAME/165-5. Small letters of A2M and A3M have no column, but count. A note says
+    where the name promises another number of residues than there are. With a file `full`, a FASTA of the whole
+    sequence, the residues have the numbers of those that they are aligned to. DataError where there is no such record,
+    for tables, and for a whole sequence that does not fit.
     """
     entry, convention = _found(text_file(sequences.path), wanted, alphabet)
     named = RANGE.search(entry.name)
-    start = first if first is not None else int(named[1]) if named else 1
-    numbers, letters = _columns(entry.letters, convention, start)
-    places = sequences.columns - 1
-    return Reference(entry.name or f"record {wanted}", numbers[places], tuple(letters[place] for place in places))
+    name = entry.name or f"record {wanted}"
+    row, places, letters = _columns(entry.letters, convention)
+    if full is not None:
+        numbers, notes = numbered_by(full, name, row, first)
+    else:
+        ends = (int(named[1]), int(named[2])) if named else None
+        numbers, notes = counted_residues(name, len(row), ends, first)
+    sites = sequences.columns - 1
+    at = np.array([places[site] for site in sites], np.int64)
+    own = np.where(at >= 0, np.append(numbers, GAP_NUMBER)[at], GAP_NUMBER)
+    return Reference(name, own, tuple(letters[site] for site in sites), row, at, notes)
 
 
 def record_names(sequences: Sequences) -> list[str]:
@@ -93,16 +113,18 @@ def _records(found: Records) -> Iterator[Entry]:
     return (entry for entry in found.entries if entry.name != REFERENCE and entry.letters)
 
 
-def _columns(letters: str, convention: Convention, first: int) -> tuple[NDArray[np.int64], list[str]]:
-    """Return number and letter of the residue in each column of the alignment; 0 and "-" at gaps."""
-    numbers, found, number = [], [], first
+def _columns(letters: str, convention: Convention) -> tuple[str, list[int], list[str]]:
+    """Return all residues of a row, and for each column of the alignment its place in them and letter; -1, "-": gap."""
+    row, places, found = list[str](), list[int](), list[str]()
     for letter in letters:
         gap = letter.encode("latin-1", "replace").translate(GAPS) == b"-"
+        residue = letter if convention.custom is not None else letter.upper()
         if convention.sites(letter):
-            numbers.append(GAP_NUMBER if gap else number)
-            found.append("-" if gap else letter if convention.custom is not None else letter.upper())
-        number += not gap
-    return np.array(numbers, np.int64), found
+            places.append(-1 if gap else len(row))
+            found.append("-" if gap else residue)
+        if not gap:
+            row.append(residue)
+    return "".join(row), places, found
 
 
 def first_letters(letters: Iterable[str], count: int = 10) -> str:

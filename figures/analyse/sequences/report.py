@@ -3,6 +3,10 @@
 import math
 
 from figures.analyse.sequences.clones import sentences
+from figures.analyse.sequences.generation import generation_sentences
+from figures.analyse.sequences.mutations.command import model_sentences
+from figures.analyse.sequences.numbering.sentences import numbers_of_sites
+from figures.analyse.sequences.pairs.sentences import against_contacts, depth, discoveries
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.residuals import SIGNS
 from figures.analyse.sequences.scores import Pair
@@ -50,17 +54,24 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         f"count as {analysis.effective_number:.1f} sequences (Meff)."
         if analysis.identity is not None
         else size,
+        depth(analysis),
+        *numbers_of_sites(analysis),
         *(f"Note: {note}." for note in analysis.notes),
         _held_out(analysis),
         f"For the pair model, to predict one hidden letter is as hard as to choose among {math.exp(pair.mean):.3f} "
         "equally likely letters (this number is its perplexity); from the column alone it is as hard as among "
         f"{math.exp(alone.mean):.3f}{gaps}.",
         *_gain(analysis),
+        *_penalties(analysis),
         _separation(analysis),
         *_evidence(analysis),
+        *discoveries(analysis),
+        *against_contacts(analysis),
         *_indirect(analysis),
         *_strongest(analysis),
         *sentences(analysis.clones),
+        *model_sentences(analysis),
+        *generation_sentences(analysis.generation),
     ]
 
 
@@ -75,6 +86,19 @@ def _held_out(analysis: SequenceAnalysis) -> str:
         f"{analysis.n_clusters} clusters), so that none is {100 * analysis.identity:g} % identical to one that was "
         "fitted; the standard errors are between clusters."
     )
+
+
+def _penalties(analysis: SequenceAnalysis) -> list[str]:
+    """Say what the penalties mean, since programs that average over sequences take other numbers for the same."""
+    if analysis.settings is None:
+        return []
+    l2, meff = analysis.settings.l2, analysis.effective_number
+    return [
+        f"The penalties {l2:.4g} |J_ij|^2 (--l2, each pair once) and {analysis.settings.field_l2:.4g} |h_i|^2 are "
+        "those of a log-likelihood summed over sequences with their weights. A program that averages over sequences, "
+        "such as simulate.potts.pseudo_likelihood, takes them divided by the sum of weights, not by the number of "
+        f"sequences: l2 = {l2:.4g}/{meff:.1f} = {l2 / meff:.3g}."
+    ]
 
 
 def _gain(analysis: SequenceAnalysis) -> list[str]:

@@ -59,12 +59,24 @@ def dependence_by_chance(
     products are: where the other sites nearly determine both letters, a few sequences make up all of the sum, and
     chance reaches much higher than among columns that were permuted.
     """
-    found = np.zeros((len(fields),) * 2)
+    return np.asarray(signed_dependences(couplings, fields, states, weights, gap, rng).max(axis=0))
+
+
+def signed_dependences(
+    couplings: Array,
+    fields: Array,
+    states: NDArray[np.uint8],
+    weights: Array,
+    gap: int | None,
+    rng: np.random.Generator,
+) -> Array:
+    """Return the dependence of each pair in every trial of `dependence_by_chance`, (SIGNS, L, L)."""
+    found = np.zeros((SIGNS, *(len(fields),) * 2))
     for i, j, first, second, weight, spent in _remainders(couplings, fields, states, weights, gap):
         # A state that stands for k sequences has the sum of k signs; its total is as variable as its weight says.
         times = np.maximum(1, np.rint(weight)).astype(np.int64)
         signs = (2 * rng.binomial(times, 0.5, (SIGNS, len(times))) - times) / np.sqrt(times * weight)
-        found[i, j] = found[j, i] = _standardized(first, second, weight, signs, spent).max()
+        found[:, i, j] = found[:, j, i] = _standardized(first, second, weight, signs, spent)
     return found
 
 

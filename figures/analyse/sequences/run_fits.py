@@ -12,6 +12,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from figures.analyse.sequences.needs import Work
 from figures.analyse.splits import Sweep
 from simulate.core import Task, TaskError, sweep
+from simulate.core.progress import MinuteLines
 
 BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed} passed, about {remaining} left"
 
@@ -50,9 +51,15 @@ def _bar(label: str | None, work: Work | None) -> Iterator[Callable[[str], objec
         with tqdm(desc=label, total=total, bar_format=BAR, dynamic_ncols=True, smoothing=0, mininterval=0) as bar:
             yield lambda key: bar.update(work.seconds[key])
     else:
-        start, finished = time.monotonic(), list[str]()
-        yield finished.append
-        print(f"{label}: {len(finished)} fits in {time.monotonic() - start:.0f} s", file=sys.stderr)
+        finished, lines = list[str](), MinuteLines(label, sum(work.seconds.values()))
+
+        def noted(key: str) -> None:
+            finished.append(key)
+            lines(work.seconds[key])
+
+        yield noted
+        if label is not None:
+            print(f"{label}: {len(finished)} fits in {time.monotonic() - lines.start:.0f} s", file=sys.stderr)
 
 
 def _tqdm() -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from figures.analyse.sequences.pairs.tables import judged_columns
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import GAP_NUMBER
 from figures.core import DataFrame, Row, row
@@ -64,7 +65,10 @@ def pairs_frame(analysis: SequenceAnalysis) -> DataFrame:
     Sites i and j are columns of the file, and beside them residues of the reference sequence where there is one, empty
     where it has a gap. `score` has the average-product correction, and `norm` is without it. Pairs of short sequences
     are ranked by their `dependence`, a further column. `above_noise` says whether the number that pairs are ranked by
-    is higher than that of permuted columns.
+    is higher than `limit`, that of permuted columns, and `q_value` is the least share of false discoveries in a list
+    from the first pair to this one. Last stand the places of both sites among those analyzed, `index_i` and `index_j`,
+    which are their rows in the matrices, and where contacts are known `contact`, empty for pairs of which nothing is
+    known, and `distance` in angstroms.
     """
     import pandas as pd
 
@@ -87,5 +91,6 @@ def pairs_frame(analysis: SequenceAnalysis) -> DataFrame:
             "norm": [pair.norm for pair in pairs],
             **({"dependence": [pair.strength for pair in pairs]} if analysis.evidence.is_short else {}),
             "above_noise": [rank < analysis.evidence.count for rank in range(len(pairs))],
+            **judged_columns(analysis),
         }
     )

@@ -12,7 +12,7 @@ from figures.analyse.sequences.independent_sites import (
     penalized_log_frequencies,
     varying_sites,
 )
-from figures.analyse.sequences.residuals import SHORT_SITES, dependence_by_chance, residual_dependence
+from figures.analyse.sequences.residuals import SHORT_SITES, SIGNS, residual_dependence, signed_dependences
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate, stream
 from simulate.potts import pseudo_likelihood, sequence_weights
@@ -99,16 +99,16 @@ def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
 
 
 def map_task(states: States, weights: Array, gap: int | None, settings: Settings, seed: int = 0) -> Array:
-    """Return scores, norms, two favorable colors, dependence, that by chance, and whether it converged, (7, L, L).
+    """Return scores, norms, two favorable colors, dependence, that by chance, and convergence, (7, L, L) or more.
 
     The scores have the average-product correction, and the two colors are those that favor each other most. For short
-    sequences the dependence is that of `residual_dependence`, and `dependence_by_chance` draws with this `seed`;
-    otherwise both are 0. Sites that are constant are in no pair: zeros. Whether the fit converged is the same
-    everywhere.
+    sequences the dependence is that of `residual_dependence`. That by chance is the largest of `signed_dependences`,
+    which draw with this `seed` and are SIGNS further matrices before the last one; otherwise both are 0. Sites that are
+    constant are in no pair: zeros. Whether the fit converged is the last matrix, the same everywhere.
     """
     L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
-    found = np.zeros((7, L, L))
-    found[6] = 1.0
+    found = np.zeros((7 if L > SHORT_SITES else 7 + SIGNS, L, L))
+    found[-1] = 1.0
     if len(varying) > 1:
         own = np.ascontiguousarray(states[:, varying])
         fit = pair_fit(own, weights, settings)
@@ -118,9 +118,13 @@ def map_task(states: States, weights: Array, gap: int | None, settings: Settings
             norms,
             *strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1),
             _dependence(fit, own, weights, gap, L),
-            _by_chance(fit, own, weights, gap, L, seed),
+            np.zeros_like(norms),
         ]
-        found[6] = fit.converged
+        if L <= SHORT_SITES:
+            rng = stream(seed, "signs of products")
+            trials = signed_dependences(fit.couplings, fit.fields, own, weights, gap, rng)
+            found[5:-1, varying[:, None], varying] = [trials.max(axis=0), *trials]
+        found[-1] = fit.converged
     return found
 
 
@@ -143,13 +147,6 @@ def _dependence(fit: Any, states: States, weights: Array, gap: int | None, n_sit
     if n_sites > SHORT_SITES:
         return np.zeros((states.shape[1],) * 2)
     return residual_dependence(fit.couplings, fit.fields, states, weights, gap)
-
-
-def _by_chance(fit: Any, states: States, weights: Array, gap: int | None, n_sites: int, seed: int) -> Array:
-    if n_sites > SHORT_SITES:
-        return np.zeros((states.shape[1],) * 2)
-    rng = stream(seed, "signs of products")
-    return dependence_by_chance(fit.couplings, fit.fields, states, weights, gap, rng)
 
 
 def clustered_mean(values: Array, weights: Array, clusters: NDArray[np.int64]) -> Estimate:

@@ -71,10 +71,13 @@ def search_task(data: Validation, penalties: tuple[float, ...], settings: Settin
 
 
 def _note(penalties: tuple[float, ...], best: int, tried: int, left_out: int, chosen: int) -> str:
-    edge = {0: ", the weakest of those", len(penalties) - 1: ", the strongest of those"}.get(best, "")
+    edge = {
+        0: ", the weakest of those tried, so that a weaker one may be better",
+        len(penalties) - 1: ", the strongest of those tried, so that a stronger one may be better",
+    }.get(best, "")
     until = "" if tried == len(penalties) else "; stronger ones were not tried, since the last one predicts worse"
     return (
-        f"the penalty of the couplings is {penalties[best]:g}{edge and f'{edge} tried'}. It predicts best the "
+        f"the penalty of the couplings is {penalties[best]:g}{edge}. It predicts best the "
         f"{left_out} sequences that were left out of {chosen} training sequences for this choice "
         f"(tried: {', '.join(f'{l2:g}' for l2 in penalties[:tried])}{until})"
     )

@@ -11,7 +11,7 @@ from figures.analyse.text.analyse import analyse_corpus
 from figures.analyse.text.figure import as_experiment
 from figures.analyse.text.needs import require_memory_for, text_needs
 from figures.analyse.text.record import TextAnalysis
-from figures.analyse.text.report import report
+from figures.analyse.text.report import report, summary
 from figures.analyse.text.table import contrast_frame, topics_frame
 
 
@@ -38,7 +38,7 @@ def _read(options: argparse.Namespace) -> Corpus:
     return corpus
 
 
-def _analyse(corpus: Corpus, options: argparse.Namespace, label: str) -> TextAnalysis:
+def _analyse(corpus: Corpus, options: argparse.Namespace, label: str | None) -> TextAnalysis:
     own: dict[str, Any] = {}
     if options.vectors is not None:
         own["vectors"], own["known"] = read_vectors(options.vectors, corpus.words)
@@ -71,5 +71,6 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n_documents} documents, {analysis.n_words} words",
     report=lambda analysis, title: report(analysis, f"Topics of {title}"),
     results=_results,
+    conclusions=summary,
     needs=text_needs,
 )

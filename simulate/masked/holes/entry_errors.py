@@ -60,10 +60,9 @@ def imputation_error(
     regression ("own_rows") that do not contain it. It costs one inverse a row, or one eigendecomposition a column, and
     no refits. The entry is left out of the mean of its column too, and of the scale: results are in the units of the
     data, since in units of the entries' own standard deviation they would be too small by 4/N. The mean square
-    estimates the error at holes up to terms of order 1/n, if entries are missing completely at random and apart: if
-    whether an entry is missing has nothing to do with its value, nor with any other, nor with what else is missing in
-    its row. Holes that come together have fewer entries beside them than those that are left out one at a time, and
-    larger errors than these: by how much is in `impute`.
+    estimates the error at holes up to terms of order 1/n, if entries are missing completely at random: if whether an
+    entry is missing has nothing to do with any value. Where holes come together beyond chance, entries are hidden as
+    the holes of other rows are, as `impute` says; `matched` is the share of the holes for which this could be done.
 
     `seen` (n, d) are truth values; by default all entries but NaN are seen. Ridges are in units of the columns'
     variances; by default 13 from 0.01 to 10, for "pairwise" above the least ridge, at which the smallest eigenvalue of

@@ -37,6 +37,24 @@ class Gaussian:
         found = (patterns or Patterns.of(seen)).conditional(self.ridged, centered, diagonal=True)
         return np.where(seen, values, found.filled + self.mean), found.variances
 
+    def each_from_the_others(self, values: Array, seen: NDArray[np.bool_]) -> Array:
+        """Return the conditional mean (n, d) of every entry given those of its row that are seen, but itself.
+
+        With P the inverse of the ridged covariance of the entries seen and z their distances from the mean, that of an
+        entry seen is z_k - (P z)_k/P_kk from the mean, which is its ridge regression on the others; a hole has what
+        `fill` gives. One factorization serves the rows of one pattern.
+        """
+        patterns, rows_of = np.unique(seen, axis=0, return_inverse=True)
+        ridged, found = self.ridged, np.empty(values.shape)
+        for number, pattern in enumerate(patterns):
+            rows, there = np.flatnonzero(rows_of.ravel() == number), np.flatnonzero(pattern)
+            inverse = np.linalg.inv(ridged[np.ix_(there, there)])
+            centered = values[np.ix_(rows, there)] - self.mean[there]
+            solved = centered @ inverse
+            found[rows] = self.mean + solved @ ridged[there]
+            found[np.ix_(rows, there)] = self.mean[there] + centered - solved / np.diagonal(inverse)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Maximized:

@@ -1,4 +1,4 @@
-"""Parts of a table to hide one after the other: tenths of its entries, or entries together as the holes come."""
+"""Parts of a table to hide one after the other: tenths of its entries, or entries that come together as holes do."""
 
 from dataclasses import dataclass
 

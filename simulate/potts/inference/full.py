@@ -70,8 +70,10 @@ def pseudo_likelihood(
 
     It minimizes f = -sum_m w_m sum_i log P(s_i | rest) + l2 |J|^2 + field_l2 |h|^2 over the M sequences `states`
     (M, L), which are integers below `n_colors`. The weights w_m are `weights` (M,) divided by their sum, or 1/M each
-    where None: an objective that sums over M sequences with penalties k has l2 = k/M here. Since f sums over sites, it
-    is L times the masked loss, plus penalties.
+    where None. The penalty k of a program that sums over sequences (EVcouplings, CCMpred, `python -m figures analyse
+    --l2`) is l2 = k/Meff here, where Meff is the sum of weights; it is k/M only where every sequence counts as one.
+    Since f sums over sites, it is L times the masked loss, plus penalties. Equal sequences are merged, and their
+    weights added, which changes no sum.
 
     If `symmetric`, every pair of sites has one block of couplings, counted once in |J|^2. Otherwise every site is a
     regression of its own, |J|^2 counts the blocks of both directions, and the fitted block is the mean of the two in
@@ -90,7 +92,8 @@ def pseudo_likelihood(
     >>> fit.converged, bool(fit.couplings[0, 1, 0, 0] > 0)  # equal colors attract each other
     (True, True)
     """
-    data = Sequences.of(states, n_colors, weights)
+    given = Sequences.of(states, n_colors, weights)
+    data = given.merged()
     options = Options(l2, field_l2, tol, max_iter, n_threads)
     if gauge == "none" and not symmetric:
         raise ValueError('gauge must be "zero_sum" with symmetric=False: only there may the two blocks be averaged')
@@ -110,10 +113,10 @@ def pseudo_likelihood(
         gauge=gauge,
         l2=options.l2,
         field_l2=options.field_l2,
-        n_samples=data.n_samples,
+        n_samples=given.n_samples,
     )
     if options.l2 == 0 and fit.converged:
-        strengths = (share * float(np.sum(data.weights**2)) for share in WEAK_PENALTIES)
+        strengths = (share * float(np.sum(given.weights**2)) for share in WEAK_PENALTIES)
         limited = replace(options, tol=WEAK_TOL, max_iter=WEAK_ITERATIONS)
         weak, weaker = (fitted(data, replace(limited, l2=k, field_l2=k))[0] for k in strengths)
         counted = data.columns.T[data.weights > 0]

@@ -32,6 +32,20 @@ class Sequences:
         columns = np.ascontiguousarray(checked.T, dtype=small)
         return cls(columns, normalized_weights(weights, len(checked)), n_colors)
 
+    def merged(self) -> "Sequences":
+        """Return the sequences that differ, each with the weight of all that equal it, in the order of their first.
+
+        Sums over sequences are the same. Where all differ these sequences themselves are returned.
+        """
+        rows = np.ascontiguousarray(self.columns.T)
+        whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * self.n_sites))).ravel()
+        _, first, place = np.unique(whole, return_index=True, return_inverse=True)
+        if len(first) == self.n_samples:
+            return self
+        order = np.argsort(first)
+        weights = np.asarray(np.bincount(place.ravel(), self.weights)[order], dtype=float)
+        return Sequences(np.ascontiguousarray(self.columns[:, first[order]]), weights, self.n_colors)
+
     @property
     def n_sites(self) -> int:
         """The number L of sites."""

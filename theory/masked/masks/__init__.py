@@ -1,13 +1,16 @@
 """Masking patterns: a random fraction of the coordinates, by finitely or infinitely many masks, and spans."""
 
 from theory.masked.masks.curve import MaskCurve, mask_curve
+from theory.masked.masks.fixed_task import OptimalMaskRate, optimal_mask_rate
 from theory.masked.masks.random_masks import RandomMasksSolution
 from theory.masked.masks.span_mask import SpanMaskSolution, SpanWindowsSolution
 
 __all__ = [
     "MaskCurve",
+    "OptimalMaskRate",
     "RandomMasksSolution",
     "SpanMaskSolution",
     "SpanWindowsSolution",
     "mask_curve",
+    "optimal_mask_rate",
 ]

@@ -17,13 +17,15 @@ class Resolvent:
     """G = (x Sigma + y Delta + lam)^-1, Delta = diag Sigma: its traces over d, and when asked the errors it makes.
 
     `errors` gives for every coordinate, or class of them, [G Sigma G]_kk / G_kk^2, the error on inputs that are all
-    shown, and sum over j != k of G_kj^2 Delta_j / G_kk^2, the noise that masks add to it.
+    shown, and sum over j != k of G_kj^2 Delta_j / G_kk^2, the noise that masks add to it. `cross` gives sum over
+    j != k of Sigma_kj G_jk / G_kk.
     """
 
     sigma: float  # tr Sigma G
     delta: float  # tr Delta G
     products: Array = field(repr=False)  # (2, 2), tr B_i G B_j G with B = (Sigma, Delta)
     errors: Callable[[], tuple[Array, Array]] = field(repr=False)
+    cross: Callable[[], Array] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,11 @@ class CommutingPopulation:
 
     spectrum: Spectrum = field(repr=False)
     delta: Array = field(repr=False)  # (r,) at the modes
+
+    @property
+    def variances(self) -> Array:
+        """The variance of each coordinate, or of each class of them, (c,)."""
+        return self.delta if self.spectrum.axes else np.full(self.spectrum.n_coordinates, self.delta[0])
 
     def whitened(self, x: float, y: float, lam: float) -> Spectrum:
         """Return the spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
@@ -44,7 +51,13 @@ class CommutingPopulation:
         both = np.stack([s * g, self.delta * g])
         products = (both * spectrum.weights) @ both.T
         sigma, delta = map(float, both @ spectrum.weights)
-        return Resolvent(sigma, delta, products, partial(self._errors, g / g.max()))
+        return Resolvent(sigma, delta, products, partial(self._errors, g / g.max()), partial(self._cross, g / g.max()))
+
+    def _cross(self, g: Array) -> Array:
+        spectrum = self.spectrum
+        centered = g - spectrum.mean(g)  # its mean over the modes of a coordinate is what the diagonal of Sigma takes
+        of_sigma = spectrum.diagonal(self.spectrum.eigenvalues * centered)
+        return np.asarray((of_sigma - self.variances * spectrum.diagonal(centered)) / spectrum.diagonal(g))
 
     def _errors(self, g: Array) -> tuple[Array, Array]:
         spectrum, s = self.spectrum, self.spectrum.eigenvalues
@@ -83,7 +96,12 @@ class DensePopulation:
         cross = delta @ quadratic
         products = np.array([[np.vdot(product, product.T), cross], [cross, delta @ (G * G) @ delta]]) / d
         traces = np.trace(product) / d, float(delta @ np.diagonal(G)) / d
-        return Resolvent(*traces, products, partial(self._errors, G, quadratic))
+        return Resolvent(*traces, products, partial(self._errors, G, quadratic), partial(self._cross, G))
+
+    def _cross(self, G: Array) -> Array:
+        products = self.matrix * G  # symmetric both
+        np.fill_diagonal(products, 0.0)
+        return np.asarray(products.sum(axis=1) / np.diagonal(G))
 
     def _errors(self, G: Array, quadratic: Array) -> tuple[Array, Array]:
         own, squares = np.diagonal(G), G * G

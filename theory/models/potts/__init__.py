@@ -14,6 +14,7 @@ from theory.models.potts.gauges import (
 )
 from theory.models.potts.graphs import complete_graph, random_color_couplings, random_graph, ring_graph, torus_graph
 from theory.models.potts.many_body import GroupInteraction, Interaction, ManyBodyPottsModel
+from theory.models.potts.mutations import mutation_scores
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "curie_weiss",
     "helmert",
     "identifiable_colors",
+    "mutation_scores",
     "random_color_couplings",
     "random_graph",
     "rescaled",

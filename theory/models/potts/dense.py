@@ -11,6 +11,8 @@ from theory.models.potts.base import Potts, one_hot, require_finite_scores, site
 from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY, PottsModel, SquareLatticePotts, pair_score
 
+FEW_STATES = 8  # states whose entries of the couplings are picked: a product would first copy the whole tensor
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DensePottsModel(Potts):
@@ -57,6 +59,9 @@ class DensePottsModel(Potts):
         return type(self)(self.couplings, self.fields, beta)
 
     def _local_scores(self, states: States) -> Array:
+        if len(states) <= FEW_STATES:
+            i, j = np.ogrid[: self.n_sites, : self.n_sites]
+            return np.array([self.couplings[i, j, :, state[None, :]].sum(axis=1) for state in states])
         x = one_hot(states, self.n_colors)
         return np.asarray(np.tensordot(x, self.couplings, axes=((1, 2), (1, 3))))
 

@@ -63,10 +63,10 @@ def dependent_text(found: DependentRows, plan: Plan, n: int, lam: float) -> list
         f"{found.blocked.rows:.0f} rows)."
     )
     if by_groups:
-        lines.append("In the table above whole groups are held out.")
+        lines.append("In the table of errors whole groups are held out.")
     else:
         lines.append(
-            f"In the table above the held-out rows are the last {plan.repeats * plan.stride}, in "
+            f"In the table of errors the held-out rows are the last {plan.repeats * plan.stride}, in "
             f"{counted(plan.repeats, 'block')}, each predicted from rows that end {counted(plan.gap or 0, 'row')} "
             "before it."
         )

@@ -103,7 +103,7 @@ def holed_data(matrix: Matrix, options: argparse.Namespace) -> HoledData:
     return HoledData(matrix, typed_reading(options), table, options.impute)
 
 
-def analyse_holed(data: HoledData, options: argparse.Namespace, label: str) -> HoledResult:
+def analyse_holed(data: HoledData, options: argparse.Namespace, label: str | None) -> HoledResult:
     """Analyze a table with holes as the options say."""
     analysis = analyse_holes(
         data.table,

@@ -76,6 +76,7 @@ def _spectrum(X: CenteredRows, lam: float, seed: int) -> MatrixSpectrum:
                 permuted=np.asarray(np.linalg.eigvalsh(destroyed[method][0]), float),
                 noise=noise_bulk(laws[method], X.d),
                 independent=noise_bulk(independent[method], X.d),
+                scale=scale,
             )
         )
     return MatrixSpectrum(X.names, X.n, lam, noise, tuple(methods))

@@ -14,7 +14,7 @@ def without_law(X: CenteredRows) -> str:
     advice = "; or ".join(_causes(X)) or "choose fewer columns, or columns that are more alike"
     return (
         "There is no spectrum: where the eigenvalues of noise would end cannot be computed for this table, since what "
-        f"is left of its columns as noise is too unequal. What may help: {advice}. All that stands above is not "
+        f"is left of its columns as noise is too unequal. What may help: {advice}. Nothing else is "
         "affected."
     )
 

@@ -41,6 +41,7 @@ class MethodSpectrum:
     permuted: Array = field(repr=False)  # (d,), of the data with every column permuted by itself
     noise: NoiseBulk
     independent: NoiseBulk
+    scale: Array = field(repr=False)  # (d,), D, which takes right eigenvectors to left ones
 
     @property
     def outliers(self) -> int:

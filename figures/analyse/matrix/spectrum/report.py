@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from figures.analyse.matrix.spectrum.record import COVARIANCE, MASKED, MatrixSpectrum, MethodSpectrum, NoiseBulk
+from figures.analyse.matrix.spectrum.directions import Directions
+from figures.analyse.matrix.spectrum.record import (
+    CORRELATION,
+    COVARIANCE,
+    MASKED,
+    MatrixSpectrum,
+    MethodSpectrum,
+    NoiseBulk,
+)
 from figures.analyse.wording import WIDTH, counted, paragraphs
 from figures.core.render import render
 from theory.core.arrays import Array
@@ -16,15 +24,47 @@ CAPTION = (
 LISTED, NAMED = 4, 4  # so many directions are named, and so many columns of each
 
 
-def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:
-    """Write the spectra as a table and sentences, or the one line that says why there are none."""
-    if isinstance(spectrum, str):
-        return paragraphs([spectrum], width)
+def spectrum_table(spectrum: MatrixSpectrum, width: int = WIDTH) -> str:
+    """Write the largest eigenvalues and the limits of noise as a table, with what the limits assume."""
     title = f"Largest eigenvalues, and where those of noise end: n = {spectrum.n}, lam = {spectrum.lam:.2g}"
-    caption = paragraphs([CAPTION], width)
     cells = [_cells(method) for method in spectrum.methods]
-    lines = (_assumptions(spectrum), *_warnings(spectrum), *_directions(spectrum))
-    return "\n".join((render(HEADER, cells, title, caption, "text"), "", paragraphs(lines, width)))
+    shown = render(HEADER, cells, title, paragraphs([CAPTION], width), "text")
+    return f"{shown}\n\n{paragraphs([_assumptions(spectrum)], width)}"
+
+
+def spectrum_sentences(found: Directions | str, spectrum: MatrixSpectrum | str) -> list[str]:
+    """Say which count of directions to use, what the directions are, and where the limits do not hold.
+
+    A string in the place of the spectrum says why there is none.
+    """
+    if isinstance(spectrum, str):
+        return [spectrum]
+    written = [] if isinstance(found, str) or not found.labels else [_written(found)]
+    return [which_count(spectrum), *_directions(spectrum), *_warnings(spectrum), *written]
+
+
+def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:
+    """Write the spectra as sentences and a table, or the one line that says why there are none."""
+    words = paragraphs(spectrum_sentences("", spectrum), width)
+    return words if isinstance(spectrum, str) else f"{words}\n\n{spectrum_table(spectrum, width)}"
+
+
+def which_count(spectrum: MatrixSpectrum) -> str:
+    """Say how many directions to count on, by which of the three matrices, and why."""
+    counts = {method.method: method.outliers for method in spectrum.methods}
+    others = f"{counts[MASKED]} of masked regression and {counts[COVARIANCE]} of the covariance"
+    return (
+        f"Count {counts[CORRELATION]} as the number of directions that stand out of noise, by the correlation matrix: "
+        f"its limit does not depend on units, nor on the ridge ({others} stand out; masked regression is for which "
+        "columns predict each other, and weighs directions by that)."
+    )
+
+
+def _written(found: Directions) -> str:
+    return (
+        f"The files that end in _loadings.csv and _scores.csv have the {counted(len(found.labels), 'direction')} of "
+        f"all three matrices, in {found.units}; the largest loading of each is positive."
+    )
 
 
 def _cells(method: MethodSpectrum) -> list[str]:

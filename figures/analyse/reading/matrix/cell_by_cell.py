@@ -1,6 +1,7 @@
 """Reads a table of numbers cell by cell, where numpy's parser cannot: with missing cells, or in other notations.
 
-It is slower, and says of the first cell or row that cannot be used where it stands, what is wrong, and the remedy.
+It is slower, and says of all cells and rows that cannot be used, up to ten of them by name, where they stand, what is
+wrong, and the remedy.
 """
 
 import csv
@@ -16,6 +17,7 @@ import numpy as np
 
 from figures.analyse.errors import DataError
 from figures.analyse.reading.matrix.choices import Reading
+from figures.analyse.reading.matrix.faults import Faults
 from figures.analyse.reading.tables.cells import DECIMAL_COMMA, is_fortran, is_marker, is_number, kind_of, value_of
 from figures.analyse.reading.tables.columns import place_of_column
 from figures.analyse.reading.tables.layout import COMMENTS, Cells, Layout, parting, split
@@ -40,6 +42,7 @@ class _Found:
     remarks: int = 0
     blank: int = 0  # rows of empty cells at the end
     fortran: int = 0
+    faults: Faults = field(default_factory=lambda: Faults(MATRICES_ONLY))
 
 
 def read_cell_by_cell(
@@ -47,19 +50,26 @@ def read_cell_by_cell(
 ) -> tuple[Array, list[int], list[str]]:
     """Return the numbers of the chosen columns, the line of the file of each row, and notes on what was left out.
 
-    DataError for the first row of another width and the first cell that is no number, and for missing cells unless
-    their rows are to be dropped or they are to be kept, as NaN. Those that are kept are no infinite numbers, and every
-    column has a number.
+    DataError, one for all of them, for rows of another width and cells that are no numbers, and for missing cells
+    unless their rows are to be dropped or they are to be kept, as NaN. Those that are kept are no infinite numbers, and
+    every column has a number.
     """
     values, lines, found = array("d"), list[int](), _Found()
     with file.open() as text:
         for number, cells in _of_table(_rows(text, layout), layout, found):
-            _require_width(file, layout, number, cells)
-            row = _numbers(file, layout, number, cells, chosen, how, found)
             found.rows += 1
+            wrong = _wrong_width(layout, number, cells)
+            if wrong is not None:
+                found.faults.add(wrong)
+                continue
+            row = _numbers(layout, number, cells, chosen, how, found)
             if row is not None:
                 values.extend(row)
                 lines.append(number)
+    if found.faults.count:
+        if _empty(found, chosen):
+            found.faults.add(_columns_with_gaps(layout, found, chosen))
+        raise DataError(file.path, found.faults.message())
     if found.holed and how.keeps_holes:
         if _empty(found, chosen):
             raise DataError(file.path, _columns_with_gaps(layout, found, chosen))
@@ -86,6 +96,11 @@ def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, Cells]]:
     return ((number, cells) for number, cells in rows if len(cells) > 1 or any(cell.strip() for cell in cells))
 
 
+def table_rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, Cells]]:
+    """Yield the rows that are read, with the last line of each, without remarks and empty rows at the end."""
+    return _of_table(_rows(text, layout), layout, _Found())
+
+
 def _of_table(rows: Iterator[tuple[int, Cells]], layout: Layout, found: _Found) -> Iterator[tuple[int, Cells]]:
     """Pass on the rows without remarks, and without rows of empty cells below the last one that has any."""
     blank: list[tuple[int, Cells]] = []
@@ -107,21 +122,22 @@ def _is_remark(cells: Cells, width: int) -> bool:
     return begins and (len(cells) != width or not any(map(is_number, cells)))
 
 
-def _require_width(file: TextFile, layout: Layout, number: int, cells: Cells) -> None:
+def _wrong_width(layout: Layout, number: int, cells: Cells) -> str | None:
+    """Return what is wrong with the number of cells of a row, None where nothing is."""
     if len(cells) != layout.width:
-        raise DataError(file.path, parting(layout, number, cells))
+        return parting(layout, number, cells)
     if layout.width > len(layout.names) and cells[-1].strip():
-        raise DataError(
-            file.path,
+        return (
             f"row {number} has {shown(cells[-1].strip())} in column {layout.width}, where the first rows hold nothing "
-            "and the header has no name; name that column in the header, or empty the cell",
+            "and the header has no name; name that column in the header, or empty the cell"
         )
+    return None
 
 
 def _numbers(
-    file: TextFile, layout: Layout, number: int, cells: Cells, chosen: Sequence[int], how: Reading, found: _Found
+    layout: Layout, number: int, cells: Cells, chosen: Sequence[int], how: Reading, found: _Found
 ) -> list[float] | None:
-    """Return the numbers of a row. DataError where one is no number.
+    """Return the numbers of a row; faults are noted.
 
     Missing cells are counted; where there are any it returns None, or numbers with NaN if they are to be kept.
     """
@@ -133,23 +149,29 @@ def _numbers(
         cell = cells[column]
         value = value_of_cell(cell, how)
         if value is None:
-            raise DataError(file.path, _not_a_number(layout, number, column, cells, how))
+            fault = _not_a_number(layout, number, column, cells, how)
+            found.faults.add(fault, column)
+            if fault.startswith(f"row {number} "):  # it is one of the whole row
+                return None
+            continue
         if isfinite(value):
             row.append(value)
             found.fortran += is_fortran(cell)
             continue
         if isinf(value) and kind_of(cell) == "number":  # it is written in digits
-            raise DataError(
-                file.path,
+            found.faults.add(
                 f"{_place(layout, number, column)}: {shown(cell.strip())} is larger than any number that can be "
                 "computed with (1.8e308); correct it, or rescale the column",
+                column,
             )
+            continue
         if isinf(value) and how.keeps_holes:
-            raise DataError(
-                file.path,
+            found.faults.add(
                 f"{_place(layout, number, column)}: {shown(cell.strip())} where a finite number or a missing cell is "
                 f"needed; correct it, or if it marks missing cells say --missing {cell.strip()}",
+                column,
             )
+            continue
         row.append(nan)
         whole = False
         found.per_column[column] += 1

@@ -1,7 +1,7 @@
 """Tables of text: read by numpy's parser, and cell by cell where that one cannot."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -16,6 +16,7 @@ from figures.analyse.reading.matrix.choices import Reading
 from figures.analyse.reading.matrix.markers import marker_notes
 from figures.analyse.reading.matrix.raw_rows import held_rows
 from figures.analyse.reading.matrix.record import Matrix
+from figures.analyse.reading.matrix.row_names import may_have_names, names_note, row_names
 from figures.analyse.reading.opening import announce, uncompressed_size
 from figures.analyse.reading.tables.layout import Layout, find_layout, split
 from figures.analyse.reading.text_file import TextFile, text_file
@@ -50,16 +51,41 @@ def table_of_text(path: Path, how: Reading) -> tuple[TextFile, Layout]:
 def _read(file: TextFile, how: Reading) -> Matrix:
     layout = find_layout(file, how.header, numeric=True, decimal=how.decimal)
     chosen = how.selected(file.path, layout.names)
+    names_of_rows = row_names(file, layout) if may_have_names(file, layout) and _unchosen(file, layout, how) else None
+    if names_of_rows is not None and chosen != [0]:
+        chosen = [k for k in chosen if k != 0]
     cells = int(uncompressed_size(file.path) / layout.bytes_per_row) * len(chosen)
     require_memory(file.path, f"reading about {cells} numbers", 8 * cells, FEWER)
     values = None if how.marks or how.decimal != "." else _at_once(file, layout, chosen)
     lines, notes = list[int](), list[str]()
     if values is None:
         values, lines, notes = read_cell_by_cell(file, layout, chosen, how)
+    named = _names_of(names_of_rows, lines, len(values))
     names = tuple(layout.names[k] for k in chosen)
     guess = " (a guess: it is not valid UTF-8)" if file.is_guess else ""
-    said = (f"{layout.description}, {file.encoding}{guess}", *_open_end(layout), *notes, *marker_notes(values))
-    return Matrix(file.path, held_rows(values), names, said, layout.first_row, tuple(chosen), tuple(lines))
+    said_of_names = [names_note(layout, names_of_rows)] if names_of_rows is not None and named else []
+    said = (
+        f"{layout.description}, {file.encoding}{guess}",
+        *_open_end(layout),
+        *said_of_names,
+        *notes,
+        *marker_notes(values),
+    )
+    return Matrix(
+        file.path, held_rows(values), names, said, layout.first_row, tuple(chosen), tuple(lines), row_names=named
+    )
+
+
+def _unchosen(file: TextFile, layout: Layout, how: Reading) -> bool:
+    """Say whether the user did not ask for the first column to be analyzed."""
+    return how.columns is None or 0 not in how.selected(file.path, layout.names)
+
+
+def _names_of(found: Mapping[int, str] | None, lines: Sequence[int], n: int) -> tuple[str, ...]:
+    """Return the names of the n rows that were read, which end on these `lines` where some were left out."""
+    if found is None or (not lines and len(found) != n):
+        return ()
+    return tuple(found[line] for line in lines) if lines else tuple(found.values())
 
 
 def _at_once(file: TextFile, layout: Layout, chosen: list[int]) -> Array | None:

@@ -26,6 +26,7 @@ class Matrix:
     positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
     lines: tuple[int, ...] = ()  # of the file, where the rows do not just follow each other
     has_holes: bool = False
+    row_names: tuple[str, ...] = ()  # one for each row, () where the file has none
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file, counted from 1 as a spreadsheet does."""

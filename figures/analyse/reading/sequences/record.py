@@ -7,6 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+@dataclass(frozen=True)
+class LeftOutColumn:
+    """A column of the file that is not analyzed: its place from 1, share of gaps, entropy of its letters, and why."""
+
+    column: int
+    gap_share: float
+    entropy: float  # nats
+    why: str
+
+
 @dataclass(frozen=True, eq=False)
 class Sequences:
     """Colors (M, L) of M >= 2 sequences at L >= 2 sites; `notes` are sentences for the user.
@@ -21,6 +31,7 @@ class Sequences:
     alphabet: str  # "protein", "RNA", "DNA", "letters", "integers" or "tokens"
     columns: NDArray[np.int64] = field(repr=False)
     notes: tuple[str, ...] = ()
+    left_out: tuple[LeftOutColumn, ...] = ()  # columns with too many gaps
 
     @property
     def gap(self) -> int | None:

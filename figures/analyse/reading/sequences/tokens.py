@@ -222,3 +222,8 @@ def _too_many(codes: _Codes, number: int) -> str:
         f"has more than {MAX_TOKENS} different tokens by row {number} (the last: {rare}), the most that there may be; "
         "leave out columns of names or of measurements with --skip-columns"
     )
+
+
+def n_columns(file: TextFile) -> int:
+    """Return how many columns a table of tokens has, those that are not chosen too."""
+    return len(_layout(file)[0].names)

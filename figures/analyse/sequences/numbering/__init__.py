@@ -1,0 +1,1 @@
+"""Numbers the sites of an alignment by the residues of a sequence, and lists them."""

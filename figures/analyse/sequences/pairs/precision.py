@@ -1,0 +1,66 @@
+"""How many of the highest pairs are contacts: the precision at L/5, L/2, L and 2L, with its interval."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from figures.analyse.sequences.pairs.contacts import Contacts
+from figures.analyse.sequences.scores import Pair
+
+SHARES = {"L/5": Fraction(1, 5), "L/2": Fraction(1, 2), "L": Fraction(1), "2L": Fraction(2)}
+NORMAL_QUANTILE = 1.959964  # of an interval that holds 95 %
+ABOVE_LIMIT, LOW_Q = "above the limit of noise", "q-value at most 0.1"
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Of the first `pairs` ranked pairs whose distance is known `contacts` are contacts."""
+
+    of: str
+    pairs: int
+    contacts: int
+
+    @property
+    def share(self) -> float:
+        """The share of contacts; nan without pairs."""
+        return self.contacts / self.pairs if self.pairs else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of Wilson at 95 %, as if pairs were contacts independently of each other."""
+        return wilson(self.contacts, self.pairs)
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """Return the interval of a share of `hits` in n at 95 % by Wilson, (0, 1) for n = 0.
+
+    Wilson, Journal of the American Statistical Association 22, 209 (1927).
+
+    >>> low, high = wilson(9, 10)
+    >>> f"{low:.3f} {high:.3f}"
+    '0.596 0.982'
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z2 = NORMAL_QUANTILE**2
+    center = (hits + z2 / 2) / (n + z2)
+    half = NORMAL_QUANTILE * math.sqrt(hits * (n - hits) / n + z2 / 4) / (n + z2)
+    return center - half, center + half
+
+
+def precisions(pairs: Sequence[Pair], contacts: Contacts, n_sites: int, sets: dict[str, int]) -> list[Precision]:
+    """Return the precision of the first L/5, L/2, L and 2L ranked `pairs`, and of the `sets`, each the first so many.
+
+    L is the number `n_sites`. Pairs of which nothing is known are passed by: the first so many of the others are taken,
+    but of the sets those that are in them. The last entry is that of all ranked pairs, which is what chance would have.
+    """
+    judged = [pair for pair in pairs if contacts.is_judged(pair.i, pair.j)]
+
+    def of(name: str, chosen: Sequence[Pair]) -> Precision:
+        return Precision(name, len(chosen), sum(bool(contacts.touching[pair.i, pair.j]) for pair in chosen))
+
+    found = [of(name, judged[: max(1, math.floor(share * n_sites))]) for name, share in SHARES.items()]
+    for name, count in sets.items():
+        found.append(of(name, [pair for pair in pairs[:count] if contacts.is_judged(pair.i, pair.j)]))
+    return [*found, of("all ranked", judged)]
