@@ -48,7 +48,7 @@ class HiddenEntries:
         while (found := min([best, *near], key=self.error)) != best:
             best, near = found, self._neighbors(found, COARSE_STEP)
         # Neighbors on both sides are worse, so that the minimum lies between them, on the side of the better one.
-        side = np.sign(min(near, key=self.error) - best)
+        side = 1 if min(near, key=self.error) > best else -1
         return min([best, best + side * COARSE_STEP // 2], key=self.error)
 
     def _neighbors(self, place: int, step: int) -> list[int]:
