@@ -47,7 +47,7 @@ class MaskedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
     its squared units, and `expected_error_stderr_`; 0 for a column of one value, NaN where it has a single entry.
     `lam_` is the ridge, `statistics_` are the means of the columns, `imputed_` is the result of `impute`, or None where
     there were less than two columns or three rows to learn from. All errors hold where values are missing completely at
-    random, and not together with others of their row (see `impute`). With "pairwise" `fit_transform` leaves every row
+    random, together in rows or apart (see `impute`). With "pairwise" `fit_transform` leaves every row
     out of its own covariances, and `transform` does not.
 
     >>> from sklearn.datasets import load_wine

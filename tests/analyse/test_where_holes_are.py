@@ -13,6 +13,7 @@ from figures.analyse.matrix.holes.hiding import hidden_parts
 from figures.analyse.matrix.holes.where import _chance, _is_long, _longest
 from figures.analyse.matrix.holes.where_report import percent, where_text
 from simulate.core import stream
+from simulate.masked.holes.laid import come_together
 
 
 def said(seen, names="abcdefghij"):
@@ -116,7 +117,8 @@ def test_tenths_are_hidden_once_each_and_leave_something(seed, share):
     seen = ~np.isnan(X)
     parts = list(hidden_parts(X, 10, 3))
     times = np.sum(parts, axis=0)
-    assert times.max() == 1
+    if not come_together(seen):  # six rows are complete, which many holes in all others make unlike them
+        assert times.max() == 1
     assert not (times.astype(bool) & ~seen).any()
     for part in parts:
         left = seen & ~part
@@ -126,4 +128,14 @@ def test_tenths_are_hidden_once_each_and_leave_something(seed, share):
         assert part.sum() <= np.ceil(seen.sum(axis=0) / 10).sum()
     again = list(hidden_parts(X, 12, 3))
     np.testing.assert_array_equal(again[:10], parts)
-    assert (again[10] != parts[0]).any()
+    assert (again[10] != parts[0]).any() or come_together(seen)
+
+
+def test_entries_are_hidden_together_where_holes_come_together():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((120, 6))
+    X[rng.random(120) < 0.3, 2:5] = np.nan
+    for part in hidden_parts(X, 12, 3):
+        assert not (part & np.isnan(X)).any()
+        assert (part[:, 2:5].all(axis=1) == part[:, 2:5].any(axis=1)).all()
+        assert 0 < part[:, 3].sum() <= np.isfinite(X[:, 3]).sum() / 10

@@ -62,6 +62,26 @@ def test_the_fixed_point_is_that_of_plain_steps(rate):
     np.testing.assert_array_equal(given.table[seen], X[seen])
 
 
+@pytest.mark.parametrize("size", [1, 4, 31, 33, 66, 131])  # larger blocks are halved, once or more often
+def test_blocks_are_inverted_whatever_their_size(size):
+    rng = np.random.default_rng(size)
+    d = size + 3
+    root = rng.standard_normal((d, 2 * d))
+    matrix, holes = root @ root.T / d, np.zeros((3, d), dtype=bool)
+    for row in holes:
+        row[rng.permutation(d)[:size]] = True
+    right = rng.standard_normal((2, 3, d))
+    found, total = Patterns.of(~holes).solve(matrix, right, holes=True), np.zeros((d, d))
+    for row, chosen in enumerate(holes):
+        inverse = np.linalg.inv(matrix[np.ix_(chosen, chosen)])
+        np.testing.assert_allclose(found.solved[:, row][:, chosen], right[:, row][:, chosen] @ inverse, atol=1e-10)
+        np.testing.assert_allclose(found.diagonal[row, chosen], np.diagonal(inverse), rtol=1e-10)
+        total[np.ix_(chosen, chosen)] += inverse
+    np.testing.assert_allclose(found.total, total, atol=1e-10)
+    with pytest.raises(np.linalg.LinAlgError, match="is not positive definite"):
+        Patterns.of(~holes).solve(-matrix, right, holes=True)
+
+
 def test_the_distance_that_is_reported_bounds_the_true_one():
     for seed, lam in ((1, 0.05), (2, 0.3), (3, 1.0)):
         X, seen = table(seed, n=30, d=12, rate=0.5)
@@ -398,6 +418,29 @@ def test_holes_that_come_together_err_as_expected(delete):
     assert (stderr < 0.042).all()
     assert (abs(mean - 1) < 3.75 * stderr + 0.05).all()  # Student's t of 24 degrees of freedom at a level of 1e-3
     assert (mean > 0.9).all()
+
+
+def test_several_entries_hidden_in_a_row_equal_fits_without_it():
+    X, seen = table(4, n=40, d=8, rate=0.2)
+    holed = holed_table(X, seen)
+    Z, n, d, rates = holed.values, 40, 8, holed.rates
+    hidden = np.zeros((n, d), dtype=bool)
+    for row in range(n):
+        hidden[row, np.flatnonzero(seen[row])[1:4]] = True
+    laid = Laid(seen, np.arange(n), np.arange(n), hidden, hidden, 1.0)
+    pairs, _, _ = Pairwise(Z, Patterns.of(seen), rates).laid_errors(2.0, laid)
+    own, _ = OwnRows(Z, seen).laid_errors([0.1], laid)
+    whole = Pairwise(Z, Patterns.of(seen), rates).covariance
+    for row, k in np.argwhere(hidden):
+        left = seen[row] & ~hidden[row]
+        inputs = Z[row] / rates
+        cross = (whole[k] - inputs[k] * inputs / n)[left]
+        among = (whole + 2.0 * np.eye(d) - np.outer(inputs, inputs) / n)[np.ix_(left, left)]
+        assert pairs[row, k] == pytest.approx(Z[row, k] - cross @ np.linalg.solve(among, Z[row, left]), abs=1e-12)
+        rows, others = seen[:, k] & (np.arange(n) != row), np.arange(d) != k
+        gram = Z[rows][:, others].T @ Z[rows][:, others] + 0.1 * seen[:, k].sum() * np.eye(d - 1)
+        weights = np.linalg.solve(gram, Z[rows][:, others].T @ Z[rows, k])
+        assert own[0, row, k] == pytest.approx(Z[row, k] - weights @ np.where(left, Z[row], 0.0)[others], abs=1e-12)
 
 
 def test_laid_holes_are_those_of_a_row_that_sees_less():

@@ -44,21 +44,22 @@ class HiddenEntries:
 
     def choose(self) -> int:
         """Return the place in RIDGES with the least error at the hidden entries, found from coarse to fine."""
-        best, step = FIRST, COARSE_STEP
-        while step:
-            near = [place for place in (best - step, best, best + step) if 0 <= place < len(RIDGES)]
-            found = min(near, key=self.error)
-            # Once neighbors on both sides are worse the minimum lies between them: a finer step looks there.
-            best, step = found, step // 2 if found == best else step
-        return best
+        best, near = FIRST, self._neighbors(FIRST, COARSE_STEP)
+        while (found := min([best, *near], key=self.error)) != best:
+            best, near = found, self._neighbors(found, COARSE_STEP)
+        # Neighbors on both sides are worse, so that the minimum lies between them, on the side of the better one.
+        side = 1 if min(near, key=self.error) > best else -1
+        return min([best, best + side * COARSE_STEP // 2], key=self.error)
+
+    def _neighbors(self, place: int, step: int) -> list[int]:
+        return [other for other in (place - step, place + step) if 0 <= other < len(RIDGES)]
 
     def error(self, place: int) -> float:
         """Return the mean square over the hidden entries at one ridge, each column with its weight."""
         if place not in self._errors:
-            known = min(self._errors, key=lambda other: abs(other - place), default=None)
             total, count = np.zeros(len(self.weights)), np.zeros(len(self.weights))
             for fold in self.folds:
-                residuals = fold.residuals(RIDGES[place], place, known)
+                residuals = fold.residuals(place)
                 measured = np.where(fold.measured, self.measured, 0.0)
                 total += np.einsum("ij,ij,ij->j", measured, residuals, residuals)
                 count += measured.sum(axis=0)
@@ -89,17 +90,28 @@ class _Fold:
         self.patterns = Patterns.of(seen)
         self.fits: dict[int, Maximized] = {}
 
-    def residuals(self, lam: float, place: int, known: int | None) -> Array:
-        start = self._start() if known is None else self.fits[known].gaussian.moments
-        self.fits[place] = maximize(self.values, self.patterns, start, lam, STEPS, DISTANCE)
+    def residuals(self, place: int) -> Array:
+        lam = RIDGES[place]
+        self.fits[place] = maximize(self.values, self.patterns, self.nearest(lam), lam, STEPS, DISTANCE)
         return np.where(self.measured, self.all_values - self.fits[place].filled, 0.0)
 
     def converged(self, lam: float, max_steps: int, tol: float) -> Gaussian:
         return maximize(self.values, self.patterns, self.nearest(lam), lam, max_steps, tol).gaussian
 
     def nearest(self, lam: float) -> tuple[Array, Array]:
-        near = min(self.fits, key=lambda place: abs(np.log(RIDGES[place] / lam)), default=None)
-        return self._start() if near is None else self.fits[near].gaussian.moments
+        """Return the moments at the nearest ridge, or between those of two ridges as the logarithm of lam lies."""
+        if not self.fits:
+            return self._start()
+        distances = {place: float(np.log(RIDGES[place] / lam)) for place in self.fits}
+        above = min((place for place in distances if distances[place] >= 0), key=distances.__getitem__, default=None)
+        below = max((place for place in distances if distances[place] <= 0), key=distances.__getitem__, default=None)
+        if above is None or below is None or above == below:
+            near = min(distances, key=lambda place: abs(distances[place]))
+            return self.fits[near].gaussian.moments
+        share = distances[above] / (distances[above] - distances[below])  # of the smaller ridge
+        pairs = zip(self.fits[above].gaussian.moments, self.fits[below].gaussian.moments, strict=True)
+        mean, covariance = ((1 - share) * one + share * other for one, other in pairs)
+        return mean, covariance
 
     def _start(self) -> tuple[Array, Array]:
         return start_from_pairs(self.values, self.seen)

@@ -10,6 +10,7 @@ from figures.analyse.matrix.holes.where import Booleans
 from figures.analyse.splits import Sweep
 from simulate.core import Estimate, Task
 from simulate.masked import Imputed, impute
+from simulate.masked.holes.laid import come_together
 from theory.core.arrays import Array
 
 FEWEST_HIDDEN = 20  # entries of all draws: with fewer nothing is judged
@@ -19,6 +20,8 @@ def self_check(
     table: HoledTable, method: Method, imputed: Imputed, draws: int, seed: int, run: Sweep
 ) -> SelfCheck | None:
     """Hide a tenth of the seen entries so many times, another tenth each, and compare with what was expected of them.
+
+    Where holes come together in rows, entries are hidden together, as the holes of other rows lie.
 
     All is learned again from what is left: scales of the columns, the ridge, and what is to be expected. `imputed` is
     the whole table as the method filled it. None where too little is seen.
@@ -33,7 +36,7 @@ def self_check(
     sums = np.where(measured, squares, 0.0).sum(axis=1)
     # Hidden entries are spread over all that are seen, not as the holes are.
     relative = ratio_stderr(sums, measured.sum(axis=1)) * measured.sum() / sums.sum()
-    return judged(np.array(parts), found, relative)
+    return judged(np.array(parts), found, relative, come_together(table.seen))
 
 
 def one_draw(table: HoledTable, hidden: Booleans, method: Method) -> Array:
@@ -48,7 +51,7 @@ def one_draw(table: HoledTable, hidden: Booleans, method: Method) -> Array:
     return np.vstack([squares, expected, found.stderr]) / found.variances
 
 
-def judged(parts: Booleans, draws: Array, relative_stderr: float) -> SelfCheck:
+def judged(parts: Booleans, draws: Array, relative_stderr: float, as_holes: bool = False) -> SelfCheck:
     """Put draws (draws, 2 n + 1, d) together, for each column and for all entries; those of a row err together.
 
     `parts` (draws, n, d) says which entries were hidden, and `relative_stderr` is that of the expected error of all.
@@ -62,6 +65,7 @@ def judged(parts: Booleans, draws: Array, relative_stderr: float) -> SelfCheck:
     stderr = (by_draw * draws[:, -1]).sum(axis=0)  # of the same entries nearly, so that draws do not make it smaller
     return SelfCheck(
         draws=len(parts),
+        as_holes=as_holes,
         hidden=hidden,
         expected=Estimate(mean, relative_stderr * mean, n),
         measured=Estimate(

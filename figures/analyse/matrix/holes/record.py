@@ -40,9 +40,13 @@ class HoleErrors:
 
 @dataclass(frozen=True, eq=False)
 class SelfCheck:
-    """What was expected of entries that were seen and hidden, and what was found; units of a column's variance."""
+    """What was expected of entries that were seen and hidden, and what was found; units of a column's variance.
+
+    With `as_holes` they were hidden together, as the holes of other rows lie, else at random.
+    """
 
     draws: int
+    as_holes: bool
     hidden: Array = field(repr=False)  # (d,), entries of each column in all draws
     expected: Estimate
     measured: Estimate

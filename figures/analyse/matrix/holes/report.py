@@ -20,6 +20,7 @@ NOT_DONE = (
     "the predictor, whether rows differ in scale or depend on each other, and the search for redundant columns and "
     "outlying rows."
 )
+ALL_BUT_FEW = 0.99  # of the holes
 FEWEST_COMPLETE = 3  # rows of a matrix
 
 
@@ -64,8 +65,6 @@ def expected_text(analysis: HolesAnalysis) -> list[str]:
             f"The holes are filled by expectation maximization (EM) at the ridge {imputed.lam:.2g}, which is expected "
             f"to be off by {analysis.error}."
         )
-        if best.method == "own_rows" and analysis.error.mean > best.error.mean and _is_uneven(analysis):
-            lines[-1] += " It counts how little the rows of the holes show, which the number of zero-fill does not."
     else:
         lines.append(f"The holes are filled by that method, which is expected to be off by {analysis.error} there.")
     return lines
@@ -106,7 +105,10 @@ def check_text(check: SelfCheck | None) -> str:
     """Say what was expected of hidden entries, and what was found."""
     if check is None:
         return "The expected errors were not checked on hidden entries: too little is seen."
-    times = "once" if check.draws == 1 else f"{check.draws} times, another tenth each"
+    times = "once" if check.draws == 1 else f"{check.draws} times"
+    hidden = f"a tenth of them was hidden, {times}{'' if check.draws == 1 else ', another tenth each'}"
+    if check.as_holes:
+        hidden = f"some were hidden together, as the holes of other rows lie, {times}"
     z = check.z_by_column[np.isfinite(check.z_by_column)]
     verdict = (
         "expectation and finding agree"
@@ -114,25 +116,28 @@ def check_text(check: SelfCheck | None) -> str:
         else "they differ by more than chance: rely on the error that was found"
     )
     return (
-        f"Checked on entries that are seen: a tenth of them was hidden, {times}, and filled in from the rest. Expected "
+        f"Checked on entries that are seen: {hidden}, and filled in from the rest. Expected "
         f"was an error of {check.expected}, found was {check.measured} (z = {check.z:+.1f}; {verdict}). "
         f"By column, {int((abs(z) > 2).sum())} of {len(z)} differ by more than two standard errors."
     )
 
 
 def _uneven(analysis: HolesAnalysis) -> list[str]:
-    """Say that entries left out are no picture of holes where rows with holes show less than others."""
-    if not _is_uneven(analysis):
+    """Say how errors are measured where rows with holes show less than others, and of which holes they are not."""
+    if analysis.check is None or not analysis.check.as_holes:
         return []
-    return [
-        "Rows that miss several columns at once show less beside a hole than other rows beside an entry that is seen, "
-        "so that leaving out single entries, and hiding some, makes errors look too small for the holes of such rows. "
-        "Of the errors printed here, those of pairwise covariances and EM after filling count what each row shows."
+    lines = [
+        "Rows that miss several columns at once show less beside a hole than other rows beside an entry that is seen. "
+        "All errors printed here are therefore measured on entries that are hidden together, as the holes of such rows "
+        "lie, in rows that show more."
     ]
-
-
-def _is_uneven(analysis: HolesAnalysis) -> bool:
-    return bool(analysis.pattern.drops_out or analysis.pattern.together)
+    matched = analysis.imputed.matched
+    if matched < ALL_BUT_FEW:
+        lines[-1] += (
+            f" That can be done for {100 * matched:.0f} % of the holes: no row shows the column of the others and half "
+            "of what is seen beside them, so that what is expected of them is not measured, and may be too small."
+        )
+    return lines
 
 
 def dependence_text(found: Dependence, table: HoledTable) -> str:
@@ -173,7 +178,7 @@ def _caption(analysis: HolesAnalysis) -> str:
     hidden = (
         ""
         if check is None
-        else f" Hidden counts entries that are seen and were hidden, {check.draws} x a tenth; expected there is what "
+        else f" Hidden counts entries that are seen and were hidden, {check.draws} times; expected there is what "
         "the rest of the table said of their errors, found is what they were, and z is the difference over its "
         "standard error. Less is seen while they are hidden, and they stand in other rows than the holes, so that "
         "what is expected there is not what is expected of holes."
