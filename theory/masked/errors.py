@@ -20,6 +20,11 @@ def per_coordinate(covariance: Covariance, values: Array) -> Array:
     return np.broadcast_to(values, (*values.shape[:-1], covariance.size))
 
 
+def mean_over_coordinates(covariance: Covariance, errors: Array) -> Array:
+    """Average errors (..., d) of the coordinates, or (..., c) of their classes for d -> infinity, to (...)."""
+    return np.asarray(errors.mean(axis=-1) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))
+
+
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
     """Compute `theory.random_matrix.population_errors` with an effective ridge for each coordinate, (c,) to (c,)."""
     p, t = shrinkage(spectrum, kappa)

@@ -6,7 +6,7 @@ from typing import overload
 import numpy as np
 
 from theory.core import Array, Positive, Result, checked
-from theory.masked.errors import conditional_variances
+from theory.masked.errors import conditional_variances, mean_over_coordinates
 from theory.masked.ridge_point import ridge_point
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import MaskedRidgeSolution, masked_regression, solution_of
@@ -75,7 +75,7 @@ def peak_height(covariance: Covariance, lam: Positive) -> PeakHeight:
     """
     tau = _mean_precision(covariance)
     errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
-    mean = float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))
+    mean = float(mean_over_coordinates(covariance, errors))
     return PeakHeight(lam=lam, effective_ridge=float(np.sqrt(lam / tau)), test_error=errors, mean_test_error=mean)
 
 

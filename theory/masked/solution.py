@@ -1,6 +1,5 @@
 """The result record of the masked regression solvers."""
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.core import Array, Count, DataFrame, NonNegativeCount, Positive, SolverResult, Vector, checked, table
+from theory.masked.errors import mean_over_coordinates
 from theory.masked.fitted_rows import FittedRows
 from theory.masked.ridge_point import RidgePoint
 from theory.masked.signs import require_non_negative
@@ -97,7 +97,8 @@ class MaskedRidgeSolution(SolverResult):
 
         >>> from theory import masked
         >>> from theory.models import AR1Rows, Isotropic
-        >>> model = MaskedRidge(Isotropic(math.inf), 2.0, 0.1, row_dependence=AR1Rows(math.inf, 0.6))
+        >>> inf = float("inf")
+        >>> model = MaskedRidge(Isotropic(inf), 2.0, 0.1, row_dependence=AR1Rows(inf, 0.6))
         >>> masked.solve(model).next_row_error().round(12)
         array([1.2])
         """
@@ -191,9 +192,7 @@ class MaskedRidgeSolution(SolverResult):
         )
 
     def _mean(self, errors: Array) -> float:
-        if math.isfinite(self.covariance.d):
-            return float(np.mean(errors))
-        return float(self.covariance.spectrum.coordinate_mean(errors))
+        return float(mean_over_coordinates(self.covariance, errors))
 
 
 def solution_of(

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.core import Accepted, Array, Count, NonNegativeCount, Result, checked
-from theory.masked.errors import conditional_variances
+from theory.masked.errors import conditional_variances, mean_over_coordinates
 from theory.masked.holes.patterns import Pattern, pattern_mean
-from theory.masked.masks.random_masks import mean_over_coordinates
 from theory.models import (
     AR1,
     Covariance,
@@ -59,7 +58,7 @@ class OracleError(Result):
 
 def mean_over_holes(covariance: Covariance, errors: Array) -> float:
     """Return the mean over the columns whose error is a number; under dropout some may have no holes."""
-    return mean_over_coordinates(covariance, errors) if not covariance.is_finite else float(np.nanmean(errors))
+    return float(mean_over_coordinates(covariance, errors)) if not covariance.is_finite else float(np.nanmean(errors))
 
 
 @checked

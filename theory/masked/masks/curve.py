@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import Array, DataFrame, Grid, SolverResult, checked, checks, table
+from theory.masked.errors import mean_over_coordinates
 from theory.masked.masks.equations import solved_points
 from theory.masked.masks.population import population
-from theory.masked.masks.random_masks import mean_over_coordinates
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, RandomMasks
 from theory.models.conventions import RATIOS
@@ -64,7 +64,7 @@ def mask_curve(
     points = [point for rate in mask_rates for point in solved_points(of, alphas, lam, float(rate), n_masks)]
 
     def means(errors: list[Array]) -> Array:
-        found = [mean_over_coordinates(covariance, error) for error in errors]
+        found = [float(mean_over_coordinates(covariance, error)) for error in errors]
         return np.reshape(found, (len(mask_rates), len(alphas)))
 
     return MaskCurve(

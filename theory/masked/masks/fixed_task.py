@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from theory.core import Array, Positive, SolverResult, Within, checked
+from theory.masked.errors import mean_over_coordinates
 from theory.masked.masks.classes import AllMasks, row_classes
 from theory.masked.masks.equations import rates, solved_points
 from theory.masked.masks.population import Population, population
-from theory.masked.masks.random_masks import mean_over_coordinates
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, RandomMasks
 from theory.models.masked_ridge import SampledRows
@@ -88,7 +88,7 @@ def optimal_mask_rate(
 
     def at_ridge(rate: float, ridge: float) -> float:
         errors = task_errors(of, alpha, ridge, rate, task_rate, n_masks, rescaled=rescaled)
-        return mean_over_coordinates(covariance, errors)
+        return float(mean_over_coordinates(covariance, errors))
 
     def best(rate: float) -> tuple[float, float]:
         """Return the error at this rate and the ridge that has it."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from theory.core import Array, DataFrame, SolverResult, table
-from theory.masked.errors import per_coordinate
+from theory.masked.errors import mean_over_coordinates, per_coordinate
 from theory.masked.masks.equations import Point, solved_points
 from theory.masked.masks.population import inverse, population
 from theory.masked.signs import require_non_negative
@@ -44,12 +44,12 @@ class RandomMasksSolution(SolverResult):
     @property
     def mean_test_error(self) -> float:
         """Mean of `test_error` over the coordinates."""
-        return mean_over_coordinates(self.covariance, self.test_error)
+        return float(mean_over_coordinates(self.covariance, self.test_error))
 
     @property
     def mean_train_error(self) -> float:
         """Mean of `train_error` over the coordinates."""
-        return mean_over_coordinates(self.covariance, self.train_error)
+        return float(mean_over_coordinates(self.covariance, self.train_error))
 
     @property
     def total_test_error(self) -> float:
@@ -96,8 +96,3 @@ def _solution(model: RandomMasks, point: Point) -> RandomMasksSolution:
         iterations=point.iterations,
         converged=point.converged,
     )
-
-
-def mean_over_coordinates(covariance: Covariance, errors: Array) -> float:
-    """Return the mean over coordinates of errors per coordinate, or per class of coordinates for d -> infinity."""
-    return float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import Array, DataFrame, NonNegative, Positive, PositiveGrid, SolverResult, checked, table
+from theory.masked.errors import mean_over_coordinates
 from theory.masked.signs import require_non_negative
-from theory.masked.training.point import TrainingPoint, training_point
+from theory.masked.training.point import training_point
 from theory.masked.training.solution import require_modes
 from theory.models import Covariance
 from theory.numerics.extremes import within_range
@@ -63,11 +64,10 @@ def training_curve(
     """
     require_modes(covariance)
     points = [training_point(covariance, alpha, flow_filter(float(time)).shifted(lam)) for time in times]
-    weights = covariance.spectrum.coordinate_weights
 
     def stacked(name: str) -> tuple[Array, Array]:
         values = np.array([getattr(point, name) for point in points])
-        return values, values @ weights if values.shape[1] == len(weights) else values.mean(1)
+        return values, mean_over_coordinates(covariance, values)
 
     (test, mean_test), (train, mean_train), (gcv, mean_gcv) = map(stacked, ("test_error", "train_error", "gcv_error"))
     return TrainingCurve(
@@ -81,11 +81,7 @@ def training_curve(
         mean_test,
         mean_train,
         mean_gcv,
-        residual=max(_residual(point) for point in points),
+        residual=max(point.ridge.residual for point in points),
         iterations=max(point.ridge.iterations for point in points),
         converged=all(point.ridge.converged for point in points),
     )
-
-
-def _residual(point: TrainingPoint) -> float:
-    return point.ridge.residual

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import Array, DataFrame, SolverResult, checked, table
+from theory.masked.errors import mean_over_coordinates
 from theory.masked.signs import require_non_negative
 from theory.masked.training.one_pass import OnePassSolution, solve_one_pass
 from theory.masked.training.optimizers import filter_of
@@ -40,8 +41,7 @@ class MaskedTrainingSolution(SolverResult):
         require_non_negative(self, "test_error", "train_error", "gcv_error", "filter_error")
 
     def _mean(self, values: Array) -> float:
-        weights = self.covariance.spectrum.coordinate_weights
-        return float(values.mean() if len(values) != len(weights) else values @ weights)
+        return float(mean_over_coordinates(self.covariance, values))
 
     @property
     def mean_test_error(self) -> float:
