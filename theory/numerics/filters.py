@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from scipy.linalg import hankel
 
 from theory.core import Array, Count, checked
-
-ComplexArray = NDArray[np.complex128]
+from theory.core.arrays import ComplexArray
 
 MOST_EXPONENTIAL_POLES = 14  # double precision resolves no more: the error falls by 9.3 a pole and is 2e-13 here
-FAST_EXPONENTIAL_POLES = 8  # with an error of 2e-8
 TALBOT_NODES = 18  # in the upper half plane: error 1e-14 of e^z on the negative axis
 LEAST_TALBOT_STEPS = 20
 NEGLIGIBLE_RESIDUAL = 1e-14  # of a descent at the top of the spectrum, where Talbot nodes know only e^(-mu), u > 0
@@ -43,6 +41,11 @@ class Filter:
     def __call__(self, s: Array) -> Array:
         """Evaluate phi at eigenvalues s (...)."""
         return np.asarray(2 * (self.weights / (np.asarray(s)[..., None] + self.ridges)).sum(-1).real)
+
+    @property
+    def whole(self) -> tuple[ComplexArray, ComplexArray]:
+        """The ridges and weights (2 N,) of both half planes, the conjugates last."""
+        return np.concatenate([self.ridges, self.ridges.conj()]), np.concatenate([self.weights, self.weights.conj()])
 
     def shifted(self, lam: float) -> "Filter":
         """Return the filter of training with a ridge lam, phi(s + lam)."""
@@ -87,13 +90,28 @@ def exponential_poles(n: Count = MOST_EXPONENTIAL_POLES) -> tuple[ComplexArray, 
     return np.asarray(zeta[upper], dtype=complex), np.asarray(weights[upper], dtype=complex)
 
 
-def flow_filter(time: float, n: int = MOST_EXPONENTIAL_POLES) -> Filter:
-    """Build the filter (1 - e^(-ts))/s of gradient flow at the time t > 0: its ridges are zeta_j/t, its weights w_j."""
+@lru_cache(maxsize=16)
+def unit_flow(n: int = MOST_EXPONENTIAL_POLES) -> Filter:
+    """Build the filter of gradient flow at the time 1, by which that of every time is known with its error."""
     zeta, weights = exponential_poles(n)
     unit = Filter(zeta, weights, 0.0)
     x = np.concatenate([[0.0], np.geomspace(1e-8, 1e4, 400)])
-    error = float(abs(np.exp(-x) - 1 + x * unit(x)).max())
-    return Filter(zeta / time, weights, error)
+    return Filter(zeta, weights, float(abs(np.exp(-x) - 1 + x * unit(x)).max()))
+
+
+def flow_filter(time: float, n: int = MOST_EXPONENTIAL_POLES) -> Filter:
+    """Build the filter (1 - e^(-ts))/s of gradient flow at the time t > 0: its ridges are zeta_j/t, its weights w_j."""
+    unit = unit_flow(n)
+    return Filter(unit.ridges / time, unit.weights, unit.error)
+
+
+def pair_weights(ridges: ComplexArray, weights: ComplexArray) -> ComplexArray:
+    """Return w_i w_j/(L_i - L_j) for all pairs of different ridges, (N, N), with a zero diagonal."""
+    gaps = ridges[:, None] - ridges
+    np.fill_diagonal(gaps, 1.0)
+    pairs = weights[:, None] * weights / gaps
+    np.fill_diagonal(pairs, 0.0)
+    return np.asarray(pairs)
 
 
 @dataclass(frozen=True)

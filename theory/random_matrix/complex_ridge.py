@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from theory.core.arrays import Array, ComplexArray
 from theory.models import Spectrum
 from theory.numerics import Solution, verified
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 
-ComplexArray = NDArray[np.complex128]
 # The map kappa -> (L, dL/dkappa), which broadcasts over arrays of ridges.
 RidgeMap = Callable[[ComplexArray], tuple[ComplexArray, ComplexArray]]
 
@@ -37,7 +36,7 @@ def solve_complex_ridge(spectrum: Spectrum, alpha: float, ridges: ComplexArray) 
     the sign of that of L, and it is analytic in L. Newton's method follows it from the real root at |L| while the
     argument of L is turned to its own. The residual is relative to |L| + |kappa|. Raises ConvergenceError.
     """
-    sizes: NDArray[np.float64] = np.abs(ridges)
+    sizes: Array = np.abs(ridges)
     of = ridge_map(spectrum, alpha)
     kappa = solve_effective_ridge(spectrum, np.array(alpha), sizes).value.astype(complex)
     iterations = 0

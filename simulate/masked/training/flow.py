@@ -9,11 +9,8 @@ matrix is decomposed for each coordinate.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from theory.core import Array
-
-ComplexArray = NDArray[np.complex128]
+from theory.core.arrays import Array, ComplexArray
 
 # A parabola with this many nodes, of which half lie in the upper half plane, has an error of 2e-13: more nodes have a
 # smaller error of the trapezoidal rule, and more rounding (Weideman and Trefethen, Math. Comp. 76, 1341 (2007)).

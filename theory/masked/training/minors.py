@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import Array
+from theory.core.arrays import Array, ComplexArray
 from theory.models import Covariance, Spectrum
 from theory.models.conventions import samples_per_unknown
 from theory.numerics import Solution, verified
-from theory.numerics.filters import ComplexArray
 from theory.random_matrix.complex_ridge import ADVICE, TOLERANCE, complex_diagonal
 
 TAYLOR_ORDER = 7  # of the resolvents about the ridge of all of Sigma, from which that of a minor is O(1/d) away

@@ -12,7 +12,7 @@ from theory.masked.signs import require_non_negative
 from theory.models import Covariance
 from theory.models.training import MaskedTraining, OnePass
 from theory.numerics import ConvergenceError
-from theory.numerics.filters import exponential_poles
+from theory.numerics.filters import pair_weights, unit_flow
 from theory.random_matrix.complex_ridge import complex_diagonal, inverse_diagonal
 
 # Intervals of the trapezoidal rule, whose error two extrapolations by Richardson take from h^2 to h^6: the first number
@@ -64,9 +64,11 @@ def solve_one_pass(model: MaskedTraining) -> OnePassSolution:
     mean = float(spectrum.mean(spectrum.eigenvalues))
     if not training.step * mean < 2:
         raise ValueError(f"step must be below 2 over the mean variance, {2 / mean:.6g}, got {training.step:g}")
-    coarse, middle = (_trapezoid(model, training.step, POINTS[0] // share) for share in (4, 2))
+    free = _free_errors(model, training.step, POINTS[0])
+    coarse, middle = (_trapezoid(model, training.step, free[::every]) for every in (4, 2))
     for count in POINTS:
-        fine = _trapezoid(model, training.step, count)
+        free = free if count == POINTS[0] else _free_errors(model, training.step, count)
+        fine = _trapezoid(model, training.step, free)
         before, after = (4 * middle[::2] - coarse) / 3, (4 * fine[::4] - middle[::2]) / 3
         errors = (16 * after - before) / 15
         residual = float(np.max(abs(errors - after).max(0) / errors.max(0)))
@@ -90,9 +92,13 @@ def solve_one_pass(model: MaskedTraining) -> OnePassSolution:
     )
 
 
-def _trapezoid(model: MaskedTraining, step: float, count: int) -> Array:
-    """Solve the equation on count + 1 points by the trapezoidal rule: errors (count + 1, c)."""
-    spectrum = model.covariance.spectrum
+def _free_errors(model: MaskedTraining, step: float, count: int) -> Array:
+    return population_flow(model.covariance, step * np.linspace(0, model.alpha, count + 1))
+
+
+def _trapezoid(model: MaskedTraining, step: float, free: Array) -> Array:
+    """Solve the equation on the points of the errors E^pop, (points, c), by the trapezoidal rule: errors there."""
+    spectrum, count = model.covariance.spectrum, len(free) - 1
     alphas = np.linspace(0, model.alpha, count + 1)
     s = spectrum.eigenvalues
     kernel = (s**2 * np.exp(-2 * step * alphas[:, None] * s)) @ spectrum.weights
@@ -101,21 +107,14 @@ def _trapezoid(model: MaskedTraining, step: float, count: int) -> Array:
     matrix[:, 0] += width * kernel / 2
     matrix[np.diag_indices(count + 1)] += width * kernel[0] / 2
     matrix[0] = np.eye(count + 1)[0]
-    free = population_flow(model.covariance, step * alphas)
     return np.asarray(solve_triangular(matrix, free, lower=True))
 
 
 def population_flow(covariance: Covariance, times: Array) -> Array:
     """Compute the errors of gradient flow with infinitely many rows, (times, c), which at time 0 are the variances."""
     spectrum = covariance.spectrum
-    zeta, weights = exponential_poles()
-    weights = np.concatenate([weights, weights.conj()])
-    zeta = np.concatenate([zeta, zeta.conj()])
-    gaps = zeta[:, None] - zeta
-    np.fill_diagonal(gaps, 1.0)
-    pairs = weights[:, None] * weights / gaps
-    np.fill_diagonal(pairs, 0.0)
-    left = 2 * (pairs.T @ zeta)[:, None]
+    zeta, weights = unit_flow().whole
+    left = 2 * (pair_weights(zeta, weights).T @ zeta)[:, None]
     found = []
     numbers = len(zeta) * max(len(spectrum.eigenvalues), spectrum.n_coordinates)
     for block in in_blocks(times, numbers, MAX_TEMPORARY_NUMBERS):

@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 
-from theory.core import Array
+from theory.core.arrays import Array, ComplexArray
 from theory.masked.errors import per_coordinate
 from theory.masked.training.minors import minor_ridges
 from theory.models import Covariance, Spectrum
 from theory.numerics import ConvergenceError, Solution
-from theory.numerics.filters import ComplexArray, Filter
+from theory.numerics.filters import Filter, pair_weights
 from theory.random_matrix.complex_ridge import (
     complex_diagonal,
     inverse_diagonal,
@@ -77,14 +77,11 @@ def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: _Res
     the digits. The pair of one ridge with itself has the derivative [R Sigma R]_kk/r^2/(dL/dkappa). Since the numerator
     changes its sign with the order of the pair, one product of the matrix w w'/(L - L') with kappa serves both terms.
     """
-    ridges, weights, kappas, slopes, excess, numerator = (
-        np.concatenate([values, values.conj()])
-        for values in (found.ridges, found.weights, kappa, slope, at.excess, at.numerator)
+    ridges, weights = found.whole
+    kappas, slopes, excess, numerator = (
+        np.concatenate([values, values.conj()]) for values in (kappa, slope, at.excess, at.numerator)
     )
-    gaps = ridges[:, None] - ridges
-    np.fill_diagonal(gaps, 1.0)
-    pairs = weights[:, None] * weights / gaps
-    np.fill_diagonal(pairs, 0.0)
+    pairs = pair_weights(ridges, weights)
     left = pairs.T @ kappas
     own = weights[:, None] ** 2 * numerator / slopes
     test = (2 * (left * excess).sum(0) + own.sum(0)).real

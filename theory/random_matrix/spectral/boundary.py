@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.core.arrays import Array
+from theory.core.arrays import Array, ComplexArray
 from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.classified_points import MIN_RELATIVE_WIDTH, Points, between
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble, Indices
 
 BISECTIONS_BETWEEN_ATTEMPTS = 6  # between two attempts at the double root
 MAX_DOUBLE_ROOT_ATTEMPTS = 12  # the 72 bisections between them reduce any interval to rounding

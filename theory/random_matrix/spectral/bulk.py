@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.polynomial import legendre
 
-from theory.core.arrays import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray, Indices
+from theory.core.arrays import Array, ComplexArray
+from theory.random_matrix.spectral.ensemble import Indices
 
 LOG_SCALE_RATIO = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate
 PANEL_NODES = 16  # Gauss-Legendre nodes of a panel, whose polynomial has degree 15

@@ -4,8 +4,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from theory.core.arrays import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray, Indices, Mask
+from theory.core.arrays import Array, ComplexArray
+from theory.random_matrix.spectral.ensemble import Indices, Mask
 
 MIN_RELATIVE_WIDTH = 8 * float(np.finfo(float).eps)  # relative width of an interval that is not bisected
 

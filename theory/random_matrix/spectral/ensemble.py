@@ -19,7 +19,6 @@ from theory.random_matrix.effective_ridge import solve_effective_ridge
 
 EQUAL_SCALES_TOLERANCE = 1e-12  # relative difference of scales that count as one; it moves eigenvalues by as little
 
-ComplexArray = NDArray[np.complex128]
 Numbers = NDArray[Any]  # real or complex
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from theory.core.arrays import Array
+from theory.core.arrays import Array, ComplexArray
 from theory.core.blocks import in_blocks
 from theory.models.row_scales import RowScales
 from theory.random_matrix.row_response import inverse_weights
-from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Indices, Mask, Numbers, ScalarEquation
+from theory.random_matrix.spectral.ensemble import Ensemble, Indices, Mask, Numbers, ScalarEquation
 
 ROUNDING_IMAGINARY_PART = 1e-14  # relative: an imaginary part below is rounding
 SMALL_IMAGINARY_PART = 1e-6  # relative: an imaginary part below may belong to a real root

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.core import Array, Count, DataFrame, SolverResult, checked, checks, table
+from theory.core.arrays import ComplexArray
 from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble, Indices
 from theory.random_matrix.spectral.equation import MAX_RESIDUAL, resolvent
 from theory.random_matrix.spectral.law_variable import Variable
 from theory.random_matrix.spectral.real_branch import ADVICE

@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from theory.core.arrays import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray, Mask
+from theory.core.arrays import Array, ComplexArray
+from theory.random_matrix.spectral.ensemble import Mask
 
 
 class Variable(Protocol):

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from theory.core.arrays import Array
+from theory.core.arrays import Array, ComplexArray
 from theory.random_matrix.spectral.bulk import TO_SERIES, WEIGHTS, Bulk, Interval, angles
-from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices, Mask
+from theory.random_matrix.spectral.ensemble import DenseEnsemble, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, solved_blocks, trace
 
 MASS_TOLERANCE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form

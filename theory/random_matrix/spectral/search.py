@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theory.core.arrays import Array
+from theory.core.arrays import Array, ComplexArray
 from theory.random_matrix.spectral.boundary import boundaries
 from theory.random_matrix.spectral.bulk import Interval
 from theory.random_matrix.spectral.classified_points import MIN_RELATIVE_WIDTH, Points, between
 from theory.random_matrix.spectral.dense_branch import extreme_edge
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices, Mask
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import share_below, solve
 from theory.random_matrix.spectral.levels import LEVEL_TOLERANCE, gap_levels
 from theory.random_matrix.spectral.resolve import Span

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import Array
-from theory.numerics.filters import ComplexArray
+from theory.core.arrays import ComplexArray
 
 
 @dataclass(frozen=True, eq=False)
