@@ -35,7 +35,7 @@ def read_market(path: Path, how: Reading) -> Matrix:
     _require_room(path, n, d)
     chosen = how.selected(path, numbered(d))
     try:
-        found: Any = mmread(_source(path))
+        found: Any = mmread(_source(path), spmatrix=False)
     except (ValueError, OSError, OverflowError) as error:
         raise _damaged(path, error) from None
     matrix = found.tocsr() if hasattr(found, "tocsr") else found
