@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from theory import masked
+from theory.masked.training.best_time import parabola_gain
 from theory.models import (
     AR1,
     Descent,
@@ -167,6 +168,37 @@ def test_the_best_time_is_one_on_a_fine_grid():
         assert around[1] == pytest.approx(best.mean_test_error, rel=1e-10)
         assert (around >= best.mean_test_error * (1 - 1e-12)).all()
         assert best.bracket[0] < best.time < best.bracket[1]
+
+
+def test_the_residual_of_the_best_time_is_what_a_parabola_could_still_gain():
+    """Of a parabola with its bottom, 2, at a step of 0.004."""
+
+    def along(step):
+        return 2 + 3 * (step - 0.004) ** 2
+
+    least = along(0.0)
+    assert parabola_gain(along, least) == pytest.approx((least - 2) / least, rel=1e-9, abs=0)
+    assert parabola_gain(lambda step: 4 - along(step), least) == float("inf")  # it has no bottom
+    assert masked.best_time(AR1(float("inf"), 0.7), 1.0).residual < 1e-10
+
+
+def test_beyond_the_best_ridge_training_goes_on_for_ever():
+    """With more ridge than is best every further moment of training helps, and the limit is the answer."""
+    covariance = AR1(float("inf"), 0.6)
+    for lam in (1.0, 3.0):
+        best = masked.best_time(covariance, 2.0, lam=lam)
+        assert best.time == float("inf")
+        assert best.mean_test_error == masked.solve(MaskedRidge(covariance, 2.0, lam)).mean_test_error
+        late = masked.training_curve(covariance, 2.0, [5.0, 20.0], lam=lam).mean_test_error
+        assert (late > best.mean_test_error).all()
+
+
+def test_time_and_ridge_are_no_worse_than_either_alone():
+    for covariance, alpha in ((AR1(float("inf"), 0.3), 0.5), (AR1(20, 0.9), 3.0)):
+        both = masked.best_time(covariance, alpha, with_ridge=True)
+        alone = masked.best_time(covariance, alpha).mean_test_error
+        assert both.mean_test_error <= min(alone, masked.optimal_ridge(covariance, alpha).mean_test_error)
+        assert both.residual < 1e-8
 
 
 def test_where_nothing_can_be_learned_it_is_best_not_to_train():
