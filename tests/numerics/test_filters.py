@@ -95,3 +95,15 @@ def test_both_contours_of_descent_are_one_filter(step, steps):
 def test_a_polynomial_that_no_contour_resolves_says_so_in_its_error():
     """Above the stable step the residual grows between the spectrum and the ellipse by more than rounding allows."""
     assert polynomial_filter(Recursion(0.9, 60, 0.0), 4.0).error > 1e-3
+
+
+@pytest.mark.parametrize(("reach", "steps"), [(0.7, 20), (1.0, 20), (1.5, 60), (1.9, 3000)])
+def test_long_descent_needs_few_ridges(reach, steps):
+    found = polynomial_filter(Recursion(reach / 7, steps, 0.0), 7.0)
+    assert len(found.ridges) == 18
+    assert found.error < 5e-12
+
+
+def test_momentum_of_more_steps_than_fit_in_memory_is_refused_before_any_work():
+    with pytest.raises(MemoryError, match=r"the filter of 1000000 steps needs .* take fewer steps, or a Flow"):
+        polynomial_filter(Recursion(0.1, 10**6, 0.9), 7.0)

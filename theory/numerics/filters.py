@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import hankel
 
-from theory.core import Array, Count, checked
+from theory.core import Array, Count, checked, checks
 from theory.core.arrays import ComplexArray
 
 MOST_EXPONENTIAL_POLES = 14  # double precision resolves no more: the error falls by 9.3 a pole and is 2e-13 here
@@ -145,15 +145,16 @@ def polynomial_filter(residual: Recursion, top: float) -> Filter:
 
     Plain descent of many steps is e^(-mu) in u = -log(1 - step s), and takes the few nodes of Talbot's contour of the
     exponential. Any other polynomial takes a trapezoidal rule on an ellipse around the spectrum (Bernstein's), whose
-    number of nodes grows with the degree.
+    number of nodes grows with the degree; MemoryError where their pairs do not fit.
     """
-    if residual.momentum == 0 and residual.steps >= LEAST_TALBOT_STEPS:
-        left = abs(1 - residual.step * top)
-        if (residual.step * top < 1 and left**residual.steps < NEGLIGIBLE_RESIDUAL) or residual.step * top < 0.5:
-            ridges, weights = _talbot(residual)
-            return _measured(residual, ridges, weights, top)
-    ridges, weights = _ellipse(residual, top)
-    return _measured(residual, ridges, weights, top)
+    reach = residual.step * top
+    # Beyond step s = 1 the residual of descent has alternating signs, and nothing may be left of it.
+    smooth = reach <= 1 or (reach - 1) ** residual.steps < NEGLIGIBLE_RESIDUAL
+    if residual.momentum == 0 and residual.steps >= LEAST_TALBOT_STEPS and smooth:
+        return _measured(residual, *_talbot(residual), top)
+    pairs = (2 * NODES_A_STEP * residual.steps) ** 2
+    checks.fits_in_memory(f"the filter of {residual.steps} steps", 4 * pairs, "take fewer steps, or a Flow")
+    return _measured(residual, *_ellipse(residual, top), top)
 
 
 def _talbot(residual: Recursion) -> tuple[ComplexArray, ComplexArray]:
