@@ -7,6 +7,7 @@ matrix is decomposed for each coordinate.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,6 +51,19 @@ class SecondMoments:
         eigenvalues, vectors = np.linalg.eigh(X.T @ X / len(X))
         return cls(len(X), np.maximum(eigenvalues, 0.0), vectors)
 
+    @cached_property
+    def _loadings(self) -> Array:
+        return np.asarray(self.vectors**2)
+
+    def _diagonals(self, values: ComplexArray) -> ComplexArray:
+        """Return the diagonals (..., d) of functions of C from their values (..., d) at the eigenvalues.
+
+        Real and imaginary parts are multiplied by the real matrix, which numpy would make a complex one.
+        """
+        parts = np.stack([values.real, values.imag]).reshape(-1, len(self.eigenvalues)) @ self._loadings.T
+        real, imaginary = parts.reshape(2, *values.shape)
+        return np.asarray(real + 1j * imaginary)
+
     def predictor(self, point: FlowPoint) -> Array:
         """Return the joint predictor (d, d) at a time, with a zero diagonal."""
         found = -point.rows @ self.vectors.T
@@ -71,15 +85,17 @@ class SecondMoments:
             )
         z, w = contour()
         ridges = lam + z / time
-        c, n, loadings = self.eigenvalues, self.n, self.vectors**2
+        c, n = self.eigenvalues, self.n
         inverse = 1 / (c + ridges[:, None])  # (nodes, d)
-        own = inverse @ loadings.T  # Q_kk
-        rows = self.vectors * (2 * ((w[:, None] / own).T @ inverse).real)
+        squared = inverse * inverse
+        # Four diagonals for each node: of Q, C Q, Q^2 and C Q^2, from one real product.
+        own, inside, square, covered = self._diagonals(np.stack([inverse, c * inverse, squared, c * squared]))
+        carried = 2 * w[:, None] / own
+        rows = self.vectors * (carried.real.T @ inverse.real - carried.imag.T @ inverse.imag)
         train = (rows**2) @ c
         trace = inverse.sum(1)
-        square = (inverse**2) @ loadings.T
-        inside = (c * inverse) @ loadings.T / own  # h - L, which keeps the digits of large ridges
-        covered = (c * inverse**2) @ loadings.T / own**2  # of a pair of one ridge with itself
+        inside = inside / own  # h - L, which keeps the digits of large ridges
+        covered = covered / own**2  # of a pair of one ridge with itself
         share = n / (ridges * trace + (n - len(c)))
         freedom = 2 * (w[:, None] * (len(c) - 1 - ridges[:, None] * (trace[:, None] - square / own))).sum(0).real
         with np.errstate(divide="ignore", invalid="ignore"):
