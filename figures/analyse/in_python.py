@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -84,7 +85,8 @@ class Analyzed:
         output = Path(folder)
         try:
             output.mkdir(parents=True, exist_ok=True)
-            results = self._steps.results(self.analysis, self.title)
+            with contextlib.redirect_stdout(io.StringIO()):  # the program says where the files of options went
+                results = self._steps.results(self.analysis, self.title)
             written = [result.write(output, f"analyse_{name}{result.suffix}") for result in results]
         except OSError as error:
             raise ValueError(f"folder {str(output)!r} cannot be written to: {error.strerror or error}") from None
@@ -96,8 +98,6 @@ class Analyzed:
         return f"Analyzed({self.title}; {self.conclusions[0]})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         said = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.conclusions)
         return f"<p><b>{escape(self.title)}</b></p><ul>{said}</ul>"
 
@@ -111,7 +111,7 @@ def analyse(data: Any, kind: Kind | None = None, *, progress: bool = False, **op
     those of the program with underscores: `lams=[0.1, 1]`, `standardize=False`, `min_separation=1`. With `progress` the
     long steps show how far they are, on stderr.
 
-    Nothing is written unless `save` of the result is called, or an option names a file to write (`impute`,
+    Nothing is written unless `save` of the result is called, which also writes the files that options name (`impute`,
     `write_model`). ValueError, in the words of the program, where the data or an option cannot be used; there the data
     that have no file are called by the name `data`.
 

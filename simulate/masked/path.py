@@ -65,8 +65,9 @@ class MaskedPath(Result):
     def corrected_error(self, row_dependence: RowDependence, centered: bool = False) -> Array:
         """Compute the errors (n_lams, d) that GCV would report if it knew how the rows depend on each other.
 
-        They are those of `MaskedFit.corrected_error` at every ridge, at a third of the cost of the path where it is
-        small and less where it is large, once the eigenvalues of the dependence are known.
+        They are those of `MaskedFit.corrected_error` at every ridge. For rows in time of a short memory they cost, with
+        the eigenvalues of the dependence, .35 to .41 of the path at 400 rows of 200 columns and 30 ridges, and .05 at
+        2000 rows of 500.
         """
         ridges = "lams", float(self.lams.min())
         return corrected_errors(self.train_error, self.gcv_error, self.n, ridges, row_dependence, centered)

@@ -87,6 +87,16 @@ def test_results_are_written_where_asked(tmp_path):
         found.save(tmp_path / "file")
 
 
+def test_files_that_options_name_are_written_by_save_alone(tmp_path, capsys):
+    target = tmp_path / "model.npz"
+    found = analyse(sequences(), kind="sequences", jobs=1, write_model=target)
+    assert not target.exists()
+    capsys.readouterr()
+    found.save(tmp_path / "out")
+    assert target.exists()
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(
     ("data", "options", "said"),
     [

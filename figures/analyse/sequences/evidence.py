@@ -6,7 +6,7 @@ noise. Of fewer sites most pairs may interact; the correction would take off wha
 those of the signal.
 There each pair is judged by what remains of it when all other sites are known, `residual_dependence`. It must exceed
 the largest number of permuted columns, and the largest one that chance makes of the products themselves,
-`dependence_by_chance`: among sites that others nearly determine it is the larger one.
+`signed_dependences`: among sites that others nearly determine it is the larger one.
 """
 
 from dataclasses import dataclass, field, replace

@@ -44,24 +44,6 @@ def residual_dependence(
     return found
 
 
-def dependence_by_chance(
-    couplings: Array,
-    fields: Array,
-    states: NDArray[np.uint8],
-    weights: Array,
-    gap: int | None,
-    rng: np.random.Generator,
-) -> Array:
-    """Return the largest dependence of each pair, (L, L), of SIGNS trials in which the products have random signs.
-
-    Arguments are those of `residual_dependence`. Where i and j depend on each other through the other sites only, the
-    product r_i r_j' has mean 0 in every sequence, and its sign is that of a coin. The trials keep how large the
-    products are: where the other sites nearly determine both letters, a few sequences make up all of the sum, and
-    chance reaches much higher than among columns that were permuted.
-    """
-    return np.asarray(signed_dependences(couplings, fields, states, weights, gap, rng).max(axis=0))
-
-
 def signed_dependences(
     couplings: Array,
     fields: Array,
@@ -70,7 +52,13 @@ def signed_dependences(
     gap: int | None,
     rng: np.random.Generator,
 ) -> Array:
-    """Return the dependence of each pair in every trial of `dependence_by_chance`, (SIGNS, L, L)."""
+    """Return the dependence of each pair, (SIGNS, L, L), in SIGNS trials in which the products have random signs.
+
+    Arguments are those of `residual_dependence`. Where i and j depend on each other through the other sites only, the
+    product r_i r_j' has mean 0 in every sequence, and its sign is that of a coin. The trials keep how large the
+    products are: where the other sites nearly determine both letters, a few sequences make up all of the sum, and
+    chance reaches much higher than among columns that were permuted.
+    """
     found = np.zeros((SIGNS, *(len(fields),) * 2))
     for i, j, first, second, weight, spent in _remainders(couplings, fields, states, weights, gap):
         # A state that stands for k sequences has the sum of k signs; its total is as variable as its weight says.
