@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -78,8 +77,7 @@ def _bar(label: str | None, work: Work | None) -> Iterator[Callable[[str], objec
             lines(work.seconds[key])
 
         yield noted
-        if label is not None:
-            print(f"{label}: {len(finished)} fits in {time.monotonic() - lines.start:.0f} s", file=sys.stderr)
+        lines.close(f"{len(finished)} fits")
 
 
 def _tqdm() -> Any:
