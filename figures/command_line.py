@@ -21,7 +21,7 @@ from simulate.core.backends import run_tasks
 from theory.commands import INTERRUPTED
 
 REPLICATES_KEPT = "finished replicates are kept, the same command goes on from here"
-ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, earlier results stay as they are"
+ANALYSIS_KEPT = "the same command goes on from the fits that were finished, if any; earlier results stay as they are"
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> int:
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> 
         options = _parse(arguments, prog)
         return int(options.action(options) or 0)
     except KeyboardInterrupt:
-        print(f"\ninterrupted; {ANALYSIS_LOST if arguments[:1] == ['analyse'] else REPLICATES_KEPT}", file=sys.stderr)
+        print(f"\ninterrupted; {ANALYSIS_KEPT if arguments[:1] == ['analyse'] else REPLICATES_KEPT}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # for `until_closed`
         raise

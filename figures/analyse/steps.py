@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from figures.analyse.errors import DataError, OptionError, as_typed
+from figures.analyse.finished import NOTHING, Finished, finished
 from figures.analyse.json_text import as_json
 from figures.analyse.needs import Needs
 from figures.analyse.reading.matrix.formats import FORMATS as MATRICES
@@ -80,12 +81,14 @@ class Steps(Generic[Data, Analysis]):
     kind: str
     read: Callable[[argparse.Namespace], Data]
     notes: Callable[[Data], list[str]]  # sentences on what was read
-    analyse: Callable[[Data, argparse.Namespace, str | None], Analysis]  # the last labels the progress; None: no word
+    # The text labels the progress (None: no word), and finished tasks are kept where the last argument says.
+    analyse: Callable[[Data, argparse.Namespace, str | None, Finished], Analysis]
     title: Callable[[Analysis], str]  # what was analyzed, and its size, without the name of the file
     report: Callable[[Analysis, str], str]
     results: Callable[[Analysis, str], list[TableAndFigure]]
     conclusions: Callable[[Analysis], list[str]]  # what was found, in sentences
     needs: Callable[[argparse.Namespace], Needs] | None = None  # memory and time, from as little of the file as will do
+    is_kept: bool = True  # whether the analysis consists of tasks, and goes on after an interruption
 
     def run(self, options: argparse.Namespace) -> None:
         """Read, analyze, report and write; where the user asks for an estimate say what that would need, and stop.
@@ -102,7 +105,8 @@ class Steps(Generic[Data, Analysis]):
             say(needs.text(options.file))
             return
         name = result_name(options.file, self.kind)
-        analysis, title, notes = self.found(options, f"analyse {name}", said=True)
+        kept = finished(options, f"analyse_{name}") if self.is_kept else NOTHING
+        analysis, title, notes = self.found(options, f"analyse {name}", kept, said=True)
         say(self.report(analysis, title), end="\n\n")
         for result in self.results(analysis, title):
             say(*map(printable, result.write(options.output, f"analyse_{name}{result.suffix}")))
@@ -118,19 +122,24 @@ class Steps(Generic[Data, Analysis]):
             say(printable(path))
 
     def found(
-        self, options: argparse.Namespace, label: str | None, *, said: bool = False
+        self, options: argparse.Namespace, label: str | None, kept: Finished = NOTHING, *, said: bool = False
     ) -> tuple[Analysis, str, list[str]]:
         """Read and analyze; return what was found, its title, and what was noticed, which is printed where `said`.
 
+        Finished tasks are kept as `kept` says until all are, so that an interrupted analysis can go on from them.
         DataError or OptionError where the file or an option cannot be used.
         """
         data = self.read(options)
         notes, file = self.notes(data), printable(options.file)
         if said:
-            say(*(f"{file}: {note}" for note in notes))
+            earlier = kept.said()
+            say(*(f"{file}: {note}" for note in [*notes, *([earlier] if earlier else [])]))
         try:
-            analysis = self.analyse(data, options, label)
+            analysis = self.analyse(data, options, label, kept)
+            kept.discard()
         except (ValueError, MemoryError, TaskError) as error:
+            if isinstance(error, ValueError):  # the same analysis would fail again; memory may suffice another time
+                kept.discard()
             raise as_typed(options.file, error, options) from None
         title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
         return analysis, title, notes

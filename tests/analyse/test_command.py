@@ -232,7 +232,10 @@ def test_an_interrupted_analysis_says_what_is_left_of_it(table, tmp_path, capsys
 
     monkeypatch.setattr("figures.analyse.matrix.command.read_matrix", interrupt)
     assert figures(["analyse", str(table), "--output", str(tmp_path / "out")]) == 130
-    assert "nothing of it is kept, earlier results stay as they are" in capsys.readouterr().err
+    assert (
+        "the same command goes on from the fits that were finished, if any; earlier results stay as they are"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_failed_drawing_leaves_the_earlier_figure(table, tmp_path, capsys, monkeypatch):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from figures.analyse.command import main
+from figures.analyse.finished import NOTHING
 from figures.analyse.matrix.command import STEPS
 from figures.analyse.matrix.groups_column import groups_of, reading_of
 from figures.analyse.options import parsed
@@ -40,7 +41,7 @@ def run(path, tmp_path, *options):
 def said(path, *options):
     """The report of an analysis, and of what was read, without the figures."""
     typed, _ = parsed([str(path), "--jobs", "1", "--repeats", "2", *options])
-    return STEPS.report(STEPS.analyse(STEPS.read(typed), typed, "test"), "title").replace("\n  ", " ")
+    return STEPS.report(STEPS.analyse(STEPS.read(typed), typed, "test", NOTHING), "title").replace("\n  ", " ")
 
 
 def groups(path, *options):

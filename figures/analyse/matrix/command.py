@@ -2,12 +2,14 @@
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.errors import DataError, OptionError, as_typed
+from figures.analyse.finished import Finished
 from figures.analyse.matrix.admissible import constant_text, rounded_columns, scale_choice, without_constant
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.centered_rows import CenteredRows, centered_rows
@@ -36,6 +38,7 @@ from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import printable, say
+from simulate.core import sweep
 
 
 class Table(NamedTuple):
@@ -111,9 +114,11 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise OptionError("--whiten-rows needs an order of the rows, and --order none says that there is none")
 
 
-def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str | None) -> MatrixAnalysis | HoledResult:
+def _analyse(
+    table: Table | HoledData, options: argparse.Namespace, label: str | None, kept: Finished
+) -> MatrixAnalysis | HoledResult:
     if isinstance(table, HoledData):
-        return analyse_holed(table, options, label)
+        return analyse_holed(table, options, label, kept)
     standardize, note = scale_choice(table.rows, options.standardize)
     said = [*([note] if note else []), *quality_notes(table.rows), *([] if options.log1p else counts_notes(table.rows))]
     if said:
@@ -133,8 +138,7 @@ def _analyse(table: Table | HoledData, options: argparse.Namespace, label: str |
         row_names=table.row_names,
         log1p=options.log1p,
         seed=options.seed,
-        n_jobs=options.jobs,
-        progress=label,
+        run=partial(sweep, n_jobs=options.jobs, progress=label, folder=kept.folder, digest=kept.digest),
     )
     return replace(analysis, show_theory=options.show_theory)
 

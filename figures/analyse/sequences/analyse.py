@@ -1,5 +1,6 @@
 """Analyzes aligned sequences."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -56,6 +57,8 @@ def analyse_sequences(
     progress: str | None = None,
     say: Callable[[str], None] = print,
     run: Sweep | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    digest: str = "",
 ) -> SequenceAnalysis:
     """Pair model of sequences (M, L) of colors, each standing for one of `tokens`, by weighted pseudo-likelihood.
 
@@ -69,7 +72,8 @@ def analyse_sequences(
     `say` tells before a long run which fits are to come. `clones` are made of the orders 1 to that number (see
     `simulate.nets.clone`), that of order 2 by Boltzmann learning unless `boltzmann` is False. `generate` new sequences
     are drawn from the pair model, by Boltzmann learning where `boltzmann` is True. `run` carries out the tasks in the
-    place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+    place of `simulate.core.sweep`, which keeps finished fits in the `folder`, where a later call of the same `digest`
+    (of all that they depend on) goes on from them. The result does not depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -97,7 +101,7 @@ def analyse_sequences(
         if work.total > ANNOUNCED_SECONDS:
             say(paragraphs([work.announcement()]))
     choice: tuple[str, ...] = ()
-    with nullcontext(run) if run else in_processes(jobs, progress, work) as carry_out:
+    with nullcontext(run) if run else in_processes(jobs, progress, work, folder, digest) as carry_out:
         if l2 is None and n_varying > 1:
             rng = stream(seed, "validation")
             settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out, max(1, n_jobs))

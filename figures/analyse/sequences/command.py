@@ -4,6 +4,7 @@ import argparse
 import os
 from dataclasses import replace
 
+from figures.analyse.finished import Finished
 from figures.analyse.reading.sequences import Sequences, read_sequences
 from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
@@ -45,7 +46,7 @@ def _notes(sequences: Sequences) -> list[str]:
     return [f"{M} sequences of {L} sites, {sequences.alphabet} ({tokens})", *sequences.notes]
 
 
-def _analyse(sequences: Sequences, options: argparse.Namespace, label: str | None) -> SequenceAnalysis:
+def _analyse(sequences: Sequences, options: argparse.Namespace, label: str | None, kept: Finished) -> SequenceAnalysis:
     # Read before the long work, since their names may be wrong.
     asked = wanted(options, sequences)
     reference = chosen_reference(sequences, options)
@@ -68,6 +69,8 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str | Non
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
+        folder=kept.folder,
+        digest=kept.digest,
     )
     said = () if reference is None else reference.notes
     found = replace(

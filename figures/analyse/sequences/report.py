@@ -36,7 +36,9 @@ def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
         "predicted: by the pair model from all other sites of the sequence, by sites alone from the frequencies of its "
         "column. The numbers are the mean of -log(probability of the true letter), with the natural logarithm; smaller "
         "is better, and digits in parentheses are the standard error of the last ones. Guessing among all letters has "
-        f"{math.log(analysis.n_colors):.4f}. The gain is sites alone minus pair model."
+        f"{math.log(analysis.n_colors):.4f}. The gain is sites alone minus pair model; its "
+        "standard error is that of the differences within sequences, since sequences that are hard to predict are so "
+        "for both."
     )
     return "\n".join(
         (render(HEADER, cells, title, paragraphs([caption], width), "text"), "", paragraphs(summary(analysis), width))

@@ -1,7 +1,7 @@
 """Carries out all fits of an analysis, with one bar of progress over them and the time that is left."""
 
+import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,18 +18,37 @@ BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed} passed, about {remaining} lef
 
 
 @contextmanager
-def in_processes(jobs: int, label: str | None, work: Work | None) -> Iterator[Sweep]:
+def in_processes(
+    jobs: int,
+    label: str | None,
+    work: Work | None,
+    folder: str | os.PathLike[str] | None = None,
+    digest: str = "",
+) -> Iterator[Sweep]:
     """Yield what carries out the tasks of all sweeps of an analysis, `jobs` at a time, and show the progress of `work`.
 
-    `label` names the bar; nothing is shown where `work` is None. MemoryError where the memory runs out in a fit.
+    `label` names the bar; nothing is shown where `work` is None. Finished fits are kept in the `folder` for the
+    `digest` (see `simulate.core.sweep`); those that are there already count on the bar at the end of their sweep.
+    MemoryError where the memory runs out in a fit.
     """
     with _bar(label, work) as advance:
-        yield partial(_carried_out, n_jobs=jobs, on_finished=advance)
+        yield partial(_carried_out, n_jobs=jobs, on_finished=advance, folder=folder, digest=digest)
 
 
-def _carried_out(tasks: Iterable[Task], n_jobs: int, **options: Any) -> dict[str, Any]:
+def _carried_out(
+    tasks: Iterable[Task], n_jobs: int, on_finished: Callable[[str], object], **options: Any
+) -> dict[str, Any]:
+    fitted = set[str]()
+
+    def noted(key: str) -> None:
+        fitted.add(key)
+        on_finished(key)
+
     try:
-        return sweep(tasks, n_jobs=n_jobs, **options)
+        values = sweep(tasks, n_jobs=n_jobs, on_finished=noted, **options)
+        for key in values.keys() - fitted:
+            on_finished(key)
+        return values
     except TaskError as error:
         if "MemoryError" not in str(error).splitlines()[-1]:
             raise
@@ -58,8 +77,7 @@ def _bar(label: str | None, work: Work | None) -> Iterator[Callable[[str], objec
             lines(work.seconds[key])
 
         yield noted
-        if label is not None:
-            print(f"{label}: {len(finished)} fits in {time.monotonic() - lines.start:.0f} s", file=sys.stderr)
+        lines.close(f"{len(finished)} fits")
 
 
 def _tqdm() -> Any:

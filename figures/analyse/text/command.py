@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from figures.analyse.errors import DataError, OptionError
+from figures.analyse.finished import Finished
 from figures.analyse.reading.text import Corpus, read_corpus, read_vectors
 from figures.analyse.reading.text.encoder import missing_encoder, pretrained, word_reader
 from figures.analyse.steps import Steps, TableAndFigure
@@ -38,7 +39,7 @@ def _read(options: argparse.Namespace) -> Corpus:
     return corpus
 
 
-def _analyse(corpus: Corpus, options: argparse.Namespace, label: str | None) -> TextAnalysis:
+def _analyse(corpus: Corpus, options: argparse.Namespace, label: str | None, _kept: Finished) -> TextAnalysis:
     own: dict[str, Any] = {}
     if options.vectors is not None:
         own["vectors"], own["known"] = read_vectors(options.vectors, corpus.words)
@@ -73,4 +74,5 @@ STEPS = Steps(
     results=_results,
     conclusions=summary,
     needs=text_needs,
+    is_kept=False,
 )

@@ -2,11 +2,13 @@
 
 import argparse
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from figures.analyse.errors import DataError, OptionError
+from figures.analyse.finished import NOTHING, Finished
 from figures.analyse.matrix.holes.admitted import HoledTable, holed_table
 from figures.analyse.matrix.holes.analyse import analyse_holes
 from figures.analyse.matrix.holes.figure import holes_experiment
@@ -18,6 +20,7 @@ from figures.analyse.reading.matrix import Matrix, Reading, typed_reading
 from figures.analyse.steps import TableAndFigure
 from figures.analyse.wording import printable, say
 from figures.core.plain_text import safe_frame
+from simulate.core import sweep
 from theory.core.arrays import Array
 from theory.core.atomic_write import atomic_write
 
@@ -103,7 +106,9 @@ def holed_data(matrix: Matrix, options: argparse.Namespace) -> HoledData:
     return HoledData(matrix, typed_reading(options), table, options.impute)
 
 
-def analyse_holed(data: HoledData, options: argparse.Namespace, label: str | None) -> HoledResult:
+def analyse_holed(
+    data: HoledData, options: argparse.Namespace, label: str | None, kept: Finished = NOTHING
+) -> HoledResult:
     """Analyze a table with holes as the options say."""
     analysis = analyse_holes(
         data.table,
@@ -111,8 +116,7 @@ def analyse_holed(data: HoledData, options: argparse.Namespace, label: str | Non
         lams=options.lams,
         repeats=options.repeats,
         seed=options.seed,
-        n_jobs=options.jobs,
-        progress=label,
+        run=partial(sweep, n_jobs=options.jobs, progress=label, folder=kept.folder, digest=kept.digest),
     )
     return HoledResult(data, analysis)
 
