@@ -141,6 +141,11 @@ class Steps(Generic[Data, Analysis]):
             if isinstance(error, ValueError):  # the same analysis would fail again; memory may suffice another time
                 kept.discard()
             raise as_typed(options.file, error, options) from None
+        except OSError as error:  # what is finished cannot be kept
+            if kept is NOTHING:
+                raise
+            kept.discard()
+            raise DataError(options.output, f"cannot be written to ({error.strerror or error})") from None
         title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
         return analysis, title, notes
 

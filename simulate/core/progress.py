@@ -1,4 +1,4 @@
-"""Shows progress with the time left: a bar on a terminal, for which tqdm is needed, and a line a minute elsewhere."""
+"""Shows progress with the time left: a bar on a terminal, a line a minute elsewhere, nothing without tqdm."""
 
 import sys
 import time
@@ -29,31 +29,24 @@ class MinuteLines:
             f"{label}{share:.0%} after {now - self.start:.0f} s, about {left:.0f} s left", file=sys.stderr, flush=True
         )
 
-    def close(self, what: str) -> None:
-        """Say at the end what was done in which time, where that took a minute or more."""
-        seconds = time.monotonic() - self.start
-        if self.label is not None and seconds >= SECONDS_BETWEEN_LINES:
-            print(f"{self.label}: {what} in {seconds:.0f} s", file=sys.stderr, flush=True)
-
 
 @contextmanager
 def progress_bar(label: str | None, total: int, done: int) -> Iterator[Callable[[], object]]:
     """Show the progress of `total` tasks, `done` of which are finished already.
 
-    Yields the function to call after each further one; with `label` None nothing is shown, nor on a terminal without
-    tqdm.
+    Yields the function to call after each further one; with `label` None nothing is shown.
     """
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        label = None
     if label is None:
         yield lambda: None
     elif sys.stderr.isatty():
-        try:
-            from tqdm import tqdm
-        except ImportError:
-            yield lambda: None
-            return
         with tqdm(desc=label, total=total, initial=done, unit="", dynamic_ncols=True, smoothing=0.1) as bar:
             yield bar.update
     else:
         lines = MinuteLines(label, total, done)
         yield lines
-        lines.close(f"{total} tasks{f', {done} of them from before,' if done else ''}")
+        resumed = f", {done} of them from before" if done else ""
+        print(f"{label}: {total} tasks in {time.monotonic() - lines.start:.0f} s{resumed}", file=sys.stderr)

@@ -97,7 +97,6 @@ def test_a_long_run_says_at_its_start_what_is_to_come(monkeypatch, capsys):
     said = []
     analyse_sequences(letters(), "ACGU", l2=1.0, progress="mine", say=said.append)
     assert not said  # it is short
-    monkeypatch.setattr("simulate.core.progress.SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr("figures.analyse.sequences.analyse.ANNOUNCED_SECONDS", 0.0)
     analyse_sequences(letters(), "ACGU", l2=1.0, progress="mine", say=said.append)
     (sentence,) = (" ".join(each.split()) for each in said)

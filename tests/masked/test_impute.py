@@ -459,6 +459,19 @@ def test_laid_holes_are_those_of_a_row_that_sees_less():
     np.testing.assert_allclose(laid.weights[:, laid.columns].sum(axis=0), (laid.weights > 0).sum(axis=0)[laid.columns])
 
 
+def test_each_hole_counts_as_much_as_another_whatever_entries_stand_for_it():
+    """One entry of a column stands for the holes of three rows of one pattern, another for that of a single row."""
+    seen = np.ones((8, 4), dtype=bool)
+    seen[:3, :2] = False
+    seen[3, 0] = False
+    hidden = np.array([[True, True, False, False], [True, False, False, False]])
+    laid = Laid(seen, np.array([4, 5]), np.array([0, 3]), hidden, hidden, 1.0)
+    assert laid.weights[4, 0] == pytest.approx(1.5)
+    assert laid.weights[5, 0] == pytest.approx(0.5)
+    assert laid.weights[4, 1] == pytest.approx(1.0)
+    assert laid.weights.sum() == pytest.approx(3.0)
+
+
 def test_holes_that_lie_apart_are_left_out_one_at_a_time():
     for seed in range(20):
         assert laid_holes(np.random.default_rng(seed).random((100, 12)) > 0.3) is None

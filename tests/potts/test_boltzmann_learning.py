@@ -218,6 +218,16 @@ def test_what_does_not_converge_is_refused_with_advice(family):
     assert failure.value.fit.residual == pytest.approx(1 - failure.value.fit.pearson)
 
 
+def test_penalties_that_are_not_given_follow_from_the_effective_number(family):
+    """Three over it for the couplings, and a hundredth of that for the fields."""
+    states, weights = family
+    fit = boltzmann_learning(
+        states, C, rng=stream(0, "short"), weights=weights, max_iter=1, n_chains=16, n_checked=256, check=False
+    )
+    assert fit.l2 == pytest.approx(3 * (weights**2).sum() / weights.sum() ** 2)
+    assert fit.field_l2 == pytest.approx(0.01 * fit.l2)
+
+
 def test_phases_between_which_chains_do_not_move_are_seen():
     states = np.repeat([[0] * 6, [1] * 6], 100, axis=0)
     fit = boltzmann_learning(

@@ -49,7 +49,6 @@ def relabeled(labels):
 
 def test_more_sequences_than_a_tile_for_any_number_of_threads(capsys, monkeypatch):
     monkeypatch.setattr(weights, "PACKED_SEQUENCES", 512)
-    monkeypatch.setattr("simulate.core.progress.SECONDS_BETWEEN_LINES", 0.0)
     states = families(0, 1300, 70, 5, 0.12).astype(np.int8)
     near = np.array([(states != row).sum(axis=1) <= 14 for row in states])
     for threads in (1, 2, 3):

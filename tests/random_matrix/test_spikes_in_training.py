@@ -101,7 +101,9 @@ def _drawn(d, rng, time, strength):
         A[k, rest] = V @ (-np.expm1(-time * s) / s * (V.T @ C[rest, k]))
     values, vectors = np.linalg.eig(A)
     top = np.argmax(values.real)
-    return values[top].real, float(abs(u @ vectors[:, top]) ** 2)
+    left = np.linalg.inv(vectors)[top]  # the left eigenvector of the same eigenvalue
+    overlaps = (float(abs(u @ v) ** 2 / np.linalg.norm(v) ** 2) for v in (vectors[:, top], left))
+    return values[top].real, *overlaps
 
 
 def test_simulated_flow(agrees):
@@ -111,6 +113,7 @@ def test_simulated_flow(agrees):
     small, large = ([Estimate.of(column) for column in one.T] for one in sizes)
     agrees(extrapolate(small[0], large[0]), theory.eigenvalue, resolves=0.05)
     agrees(extrapolate(small[1], large[1]), theory.overlap, resolves=0.25)
+    agrees(extrapolate(small[2], large[2]), theory.left_overlap, resolves=0.25)
 
 
 SIZES = ((40, 120), (80, 60))

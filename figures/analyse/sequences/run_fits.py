@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -77,7 +78,8 @@ def _bar(label: str | None, work: Work | None) -> Iterator[Callable[[str], objec
             lines(work.seconds[key])
 
         yield noted
-        lines.close(f"{len(finished)} fits")
+        if label is not None:
+            print(f"{label}: {len(finished)} fits in {time.monotonic() - lines.start:.0f} s", file=sys.stderr)
 
 
 def _tqdm() -> Any:
