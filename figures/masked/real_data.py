@@ -37,7 +37,8 @@ EXPERIMENT = Experiment(
     "theory with the covariance of the data, corrected for the sampling noise of that covariance; dash-dotted lines "
     'of the same color ("elliptical") are the theory of rows of different scale, in which each image is a Gaussian '
     "row times a random factor. For the ridge chosen by generalized cross-validation (GCV) black lines show both "
-    "theories without the correction, the Gaussian one dotted and the other dash-dotted. Top right: markers are what "
+    "theories without the correction, the Gaussian one dotted and the other dash-dotted; the dashed lines are the "
+    "theory of more images than there are, at their best ridge, and its limit. Top right: markers are what "
     "GCV reports of the same fits, which needs no held-out images, and lines are the same two theories; GCV reports "
     "up to 17 % less than the Gaussian one expects, and for few images more than the other. Bottom left: the error "
     "against the ridge for all 1797 images, by GCV, by leaving one image out and by the two theories without the "
