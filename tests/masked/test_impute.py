@@ -497,3 +497,11 @@ def test_rows_whose_holes_no_other_row_could_show_are_counted():
     seen = np.ones(X.shape, dtype=bool)
     seen[:30, :4], seen[30:, 4:] = False, False
     assert impute(X, seen, 1.0, "own_rows").matched == 0
+
+
+@pytest.mark.parametrize("method", ["em", "pairwise"])
+def test_a_ridge_that_rounding_outweighs_is_refused_by_name(method):
+    X, seen = table(4, n=6, d=8, rate=0.2)
+    seen[:2] = True
+    with pytest.raises(ValueError, match="^lam must be"):
+        impute(X, seen, 1e-300, method)

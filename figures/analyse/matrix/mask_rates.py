@@ -32,9 +32,7 @@ class MaskRates:
 
 def mask_rates(X: CenteredRows, lam: float, independent: bool, seed: int) -> MaskRates | None:
     """Measure the errors on ten random splits; None for dependent rows, fewer than 30, or too large a table."""
-    if not independent or X.n < FEWEST_ROWS or X.d > MOST_COLUMNS or X.rows.in_memory is None:
-        return None
-    if X.n * X.d > MOST_CELLS:
+    if not independent or X.rows.in_memory is None or not operations_of_masks(X.n, X.d):
         return None
     rows, n_test = X.rows.all_rows(), round(HELD_OUT * X.n)
     least = LEAST_RIDGE * float(X.variances.mean())
@@ -47,6 +45,13 @@ def mask_rates(X: CenteredRows, lam: float, independent: bool, seed: int) -> Mas
         found.append([_error(training - mean, test - mean, *one) for one in fits])
     errors = np.array(found)
     return MaskRates(errors[:, 0], errors[:, 1], errors[:, 2:])
+
+
+def operations_of_masks(n: int, d: int) -> float:
+    """Return the floating point operations of all fits, 0 for a table of which none are made."""
+    if n < FEWEST_ROWS or d > MOST_COLUMNS or n * d > MOST_CELLS:
+        return 0.0
+    return SPLITS * (len(RATES) + 2) * (2.0 * n * d**2 + 8.0 * d**3)
 
 
 def mask_rates_text(found: MaskRates | None) -> list[str]:

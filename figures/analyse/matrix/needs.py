@@ -16,6 +16,8 @@ import joblib
 from figures.analyse.matrix.analyse import RELATIVE_LAMS
 from figures.analyse.matrix.data_quality import MAX_OPERATIONS as MOST_FOR_QUALITY
 from figures.analyse.matrix.groups_column import reading_of
+from figures.analyse.matrix.mask_rates import operations_of_masks
+from figures.analyse.matrix.more_rows.curve import FLOPS_OF_BARS, operations_of_bars
 from figures.analyse.matrix.plan import Plan, make_plan
 from figures.analyse.matrix.row_scales import rows_of_test
 from figures.analyse.matrix.spectrum.analyse import LEAST_COLUMNS, LEAST_ROWS, MOST_COLUMNS
@@ -95,6 +97,8 @@ class Sizes:
         """Return the time of all steps but reading; workers share the splits."""
         n, d = float(self.n), float(self.d)
         passes = (PASSES * n + 60 * min(n, d)) * d**2 / OTHERS + n * d * SECONDS_PER_NUMBER
+        bars = operations_of_bars(self.n, self.d)
+        passes += (operations_of_masks(self.n, self.d) + (bars if bars < FLOPS_OF_BARS else 0.0)) / OTHERS
         test = (ROTATIONS + 1) * self.tested * d * ROTATED
         split = (
             SPLIT

@@ -114,7 +114,12 @@ def impute(X: Any, seen: Any = None, lam: Any = None, method: ImputationMethod =
     """
     holed = holed_table(X, seen)
     strength = None if lam is None else positive_ridge(lam)
-    found = {"em": by_maximization, "pairwise": by_pairs, "own_rows": by_own_rows}[method](holed, strength)
+    try:
+        found = {"em": by_maximization, "pairwise": by_pairs, "own_rows": by_own_rows}[method](holed, strength)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"lam must be larger, since rounding decides what is left of the covariance: {error}, got {lam!r}"
+        ) from None
     given = np.ma.filled(X, 0) if np.ma.is_masked(X) else foreign.plain("X", X, "real numbers", holes=True)
     data = np.asarray(given, dtype=np.float64)
     result = _calibrated(holed, data, found, method)

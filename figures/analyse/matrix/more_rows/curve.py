@@ -49,12 +49,17 @@ def long_curve(X: CenteredRows, predict: Predict, rows: Array, seed: int) -> Lon
     """
     errors = least_errors(predict, rows, float(X.variances.mean()))
     stderr = np.full(len(rows), np.nan)
-    k = min(X.n, X.d)
-    affordable = PARTS * (X.n * X.d * k + 12.0 * k**3) < FLOPS_OF_BARS
+    affordable = operations_of_bars(X.n, X.d) < FLOPS_OF_BARS
     crosses = 0.9 * X.n <= X.d + 1 <= 1.1 * X.n
     if affordable and not crosses and X.n >= MIN_ROWS_OF_BARS and X.rows.in_memory is not None:
         stderr = errors * _jackknife(X, rows, seed)
     return LongCurve(rows, errors, stderr)
+
+
+def operations_of_bars(n: int, d: int) -> float:
+    """Return the floating point operations of the ten ridge paths that the standard errors take."""
+    k = min(n, d)
+    return PARTS * (n * d * k + 12.0 * k**3)
 
 
 def beyond(n: int, d: int) -> Array:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 MAX_LISTED = 10  # faults that a message lists
+MAX_CHARACTERS = 700  # of all faults of a message but the first, which is always whole
 MAX_CELLS_OF_COLUMN = 3  # of one column that are listed before its other faults are only counted
 
 
@@ -26,7 +27,7 @@ class Faults:
         text = text.removesuffix(self.tail)
         if column is not None and self.columns.count(column) >= MAX_CELLS_OF_COLUMN:
             self.more[column] = self.more.get(column, 0) + 1
-        elif len(self.texts) < MAX_LISTED:
+        elif len(self.texts) < MAX_LISTED and sum(map(len, [*self.texts, text])) <= max(MAX_CHARACTERS, len(text)):
             self.texts.append(text)
             self.columns.append(column)
         else:
