@@ -1,6 +1,9 @@
 """Sphinx builds the documentation from this file: `make docs` writes it to docs/_build/html/."""
 
 import importlib.metadata
+import json
+import logging
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +19,7 @@ except importlib.metadata.PackageNotFoundError:
     release = ""
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "plain_docstrings",
@@ -32,6 +35,25 @@ html_theme_options = {"source_directory": "docs/"}
 html_show_sphinx = False
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+nb_execution_mode = "force"  # notebooks are stored without outputs
+nb_execution_raise_on_error = True
+# Notebooks run in the Python of the build and on these sources. Its kernel would warn on stderr that it listens on this
+# machine without encryption, and its client say that it starts: both hold for every build, and hide other lines.
+KERNEL = HERE / "_build" / "jupyter" / "kernels" / "python3"
+KERNEL.mkdir(parents=True, exist_ok=True)
+(KERNEL / "kernel.json").write_text(
+    json.dumps(
+        {
+            "argv": [sys.executable, "-m", "ipykernel_launcher", "--log-level=ERROR", "-f", "{connection_file}"],
+            "display_name": "Python 3",
+            "language": "python",
+            "env": {"PYTHONPATH": os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))},
+        }
+    ),
+    encoding="utf-8",
+)
+os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, (str(KERNEL.parents[1]), os.environ.get("JUPYTER_PATH"))))
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 myst_heading_anchors = 3  # links to headings have the names that code forges give them
 
 autodoc_member_order = "bysource"

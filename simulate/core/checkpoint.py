@@ -109,6 +109,11 @@ def digest_of(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
     return state.hexdigest()[:16]
 
 
+def generator_state(rng: np.random.Generator) -> str:
+    """Return the state of a generator as JSON; some, such as MT19937, hold arrays."""
+    return json.dumps(rng.bit_generator.state, default=lambda array: array.tolist())
+
+
 def _digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
     """Compute the SHA-256 of the header and of every array, by its name, type, shape and bytes."""
     state = hashlib.sha256(header.encode())

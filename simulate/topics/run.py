@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.checkpoint import generator_state
 from simulate.core.divergence import DivergenceError
 from simulate.core.optimizers import adam_direction
 from simulate.topics.attention import class_averages, gap_of
@@ -164,11 +165,6 @@ class Run:
             same_topic=averages.same_topic,
             different_topic=averages.different_topic,
         )
-
-
-def generator_state(rng: np.random.Generator) -> str:
-    """Return the state of a generator as JSON; some, such as MT19937, hold arrays."""
-    return json.dumps(rng.bit_generator.state, default=lambda array: array.tolist())
 
 
 def _initial(model: TopicModel, training: Training, rng: np.random.Generator) -> Layer:

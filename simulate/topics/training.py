@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from simulate.core.checkpoint import Checkpoint
+from simulate.core.checkpoint import Checkpoint, generator_state
 from simulate.core.training import carry_out
-from simulate.topics.run import Run, TrainingRun, generator_state
+from simulate.topics.run import Run, TrainingRun
 from simulate.topics.settings import Training
 from theory.core.arguments import checked
 from theory.models.topics import Masking, TopicModel

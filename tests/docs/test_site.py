@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("sphinx", "furo", "myst_parser", "sphinx-mathjax-offline")
+NEEDED = ("sphinx", "furo", "myst_nb", "sphinx-mathjax-offline")
 
 
 class Page(HTMLParser):
@@ -58,6 +58,9 @@ def test_the_site_is_whole(tmp_path):
     assert not result.stderr
     assert len(list(made.rglob("*.html"))) > 30
     assert missing(made) == []
+    notebook = (made / "from_a_table.html").read_text(encoding="utf-8")
+    assert "1. Take a ridge of 0." in notebook, "the notebook is executed, and its page shows what it prints"
+    assert any(source.startswith("_images/") for source in Page(notebook).loaded), "its figure is on the page"
     equations = (made / "results" / "number_of_masks.html").read_text(encoding="utf-8")
     loaded = Page(equations).loaded
     assert any(source.split("?")[0].endswith("_static/tex-svg.js") for source in loaded)

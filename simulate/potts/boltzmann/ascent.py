@@ -90,6 +90,19 @@ class Ascent:
         J = self.chains.couplings[:, :L, :, :C].transpose(0, 1, 3, 2).astype(float)
         return zero_sum(DensePottsModel(J, self.chains.local_fields.astype(float)))
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that the next step depends on, beside what the ascent was made with."""
+        chains = {f"chains_{name}": array for name, array in self.chains.snapshot().items()}
+        own = {"couplings": self.chains.couplings, "fields": self.chains.local_fields}
+        return {**own, "fields_at_mean": self._at_mean, "shares": self.shares, **chains}
+
+    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` gave."""
+        self.chains.couplings[:], self.chains.local_fields[:] = saved["couplings"], saved["fields"]
+        self._at_mean[:], self.shares[:] = saved["fields_at_mean"], saved["shares"]
+        names = [name for name in saved if name.startswith("chains_")]
+        self.chains.restore({name.removeprefix("chains_"): saved[name] for name in names})
+
     def _blend(self, rate: float) -> None:
         columns = self.chains.columns
         self._share_rows(lambda first, last: blend_shares(columns, rate, first, last, self.shares))

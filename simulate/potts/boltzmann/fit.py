@@ -1,5 +1,6 @@
 """Fits pair models by Boltzmann learning, until their samples have the pair covariances of the data."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -7,7 +8,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from simulate.core.checkpoint import Checkpoint, digest_of, generator_state
 from simulate.potts.boltzmann.ascent import Ascent, LearningChains
+from simulate.potts.boltzmann.course import Course
 from simulate.potts.boltzmann.fresh_chains import Judgment, independent_states, judged
 from simulate.potts.inference.descent import Penalty
 from simulate.potts.inference.pair_fit import PairFit
@@ -18,6 +21,7 @@ from theory.core import (
     Count,
     DataFrame,
     FitError,
+    NonNegative,
     NonNegativeCount,
     OpenShare,
     PositiveShare,
@@ -37,8 +41,8 @@ FLOOR = 0.01  # below this share pairs of colors move more slowly, since chains 
 LEAST_FREQUENCY = 0.1  # sequences that a color counts as that never occurs at a site, where the fields start
 STEPS_BETWEEN_RECORDS = 10
 FIRST_SWEEPS = 50  # of the chains before the first step; at the start, sites are independent or nearly so
-WAIT = 30  # steps after a failed check until the next one, at the least; then twice as many, and so on
 LAST_RATE_SHARE = 0.02  # of the rate, to which it falls in the second half of `min_iter`
+FORMAT = "simulate.potts.boltzmann_learning, 1"
 ADVICE = "raise l2 or max_iter, lower rate, or take fewer sites or merged colors"
 
 
@@ -98,6 +102,8 @@ def boltzmann_learning(
     n_threads: Count = 1,
     on_record: Callable[[int, float], object] | None = None,
     check: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
+    save_seconds: NonNegative = 30.0,
 ) -> BoltzmannFit:
     """Fit a Potts model to sequences by maximum likelihood, with persistent chains that measure the gradient.
 
@@ -125,7 +131,12 @@ def boltzmann_learning(
     depends on the generator, not on `n_threads`. `on_record` is called with the step and the coefficient that the
     learning chains show, every ten steps.
 
-    ValueError for bad arguments, MemoryError where the couplings do not fit. FitError, with the fit as `.fit`, where
+    With a `checkpoint` (a file) the model, the chains and all else on which the next step depends are saved every
+    `save_seconds` and before each check. Called again with the same arguments and a generator in the same state, after
+    the program was killed, learning goes on from there, to the same bits; only `seconds` may differ. The file stays.
+
+    ValueError for bad arguments, MemoryError where the couplings do not fit, CheckpointError where the file belongs to
+    another run or cannot be written. FitError, with the fit as `.fit`, where
     `max_iter` steps do not suffice; `check=False` returns that fit. Derived here: the step is Newton's for independent
     sites, whose variance of a product of two centered indicators is close to f_i(a) f_j(b).
 
@@ -148,6 +159,12 @@ def boltzmann_learning(
     strength = PRIOR_STRENGTH * float(np.sum(data.weights**2)) if l2 is None else l2
     field_strength = FIELD_SHARE * strength if field_l2 is None else field_l2
     first = independent_sites(data) if start is None else _checked_start(start, data)
+    settings = {
+        **{"l2": strength, "field_l2": field_strength, "pearson": pearson, "slope": slope, "rate": rate},
+        **{"n_sweeps": n_sweeps, "n_chains": n_chains, "n_checked": n_checked},
+        **{"min_iter": min_iter, "max_iter": max_iter},
+    }
+    file = None if checkpoint is None else _file(checkpoint, data, first, settings, rng)
     chains = LearningChains(
         first,
         n_chains,
@@ -159,25 +176,26 @@ def boltzmann_learning(
     )
     chains.run(FIRST_SWEEPS)
     ascent = Ascent(data, first, chains, l2=strength, field_l2=field_strength, floor=FLOOR, n_threads=n_threads)
-    history: list[tuple[float, float, float]] = []
-    judgment, model, done = None, first, 0
-    factor, waits, next_check = 1.0, WAIT, min_iter
-    while done < max_iter:
-        ascent.step(n_sweeps, factor * rate * _share_of_rate(done, min_iter), MEMORY)
-        done += 1
-        if done % STEPS_BETWEEN_RECORDS and done not in (min_iter, max_iter):
-            continue
-        shown = ascent.agreement()
-        history.append((done, shown.pearson, shown.slope))
-        if on_record is not None:
-            on_record(done, shown.pearson)
-        if done == max_iter or (done >= next_check and shown.pearson >= pearson and shown.slope >= slope):
+    course = Course(ascent, rng, min_iter, began)
+    saved = None if file is None else file.load()
+    if saved is not None:
+        course.restore(saved)
+    while True:
+        if course.step == max_iter or course.is_due(pearson, slope):
+            course.keep(file)
             model = ascent.model()
             judgment = judged(model, data, ascent.target, n_checked, rng, n_threads)
-            if not _failure(judgment, pearson, slope):
+            if course.step == max_iter or not _failure(judgment, pearson, slope):
                 break
-            factor, next_check, waits = max(factor / 2, 1 / 16), done + waits, 2 * waits
-    assert judgment is not None  # the last step is checked
+            course.failed()
+        ascent.step(n_sweeps, course.factor * rate * _share_of_rate(course.step, min_iter), MEMORY)
+        course.step += 1
+        if course.step % STEPS_BETWEEN_RECORDS and course.step not in (min_iter, max_iter):
+            continue
+        shown = course.record()
+        if on_record is not None:
+            on_record(course.step, shown.pearson)
+        course.keep(file, save_seconds)
     fit = BoltzmannFit(
         model=model,
         pearson=judgment.found.pearson,
@@ -186,19 +204,36 @@ def boltzmann_learning(
         r_hat=judgment.chains.r_hat,
         autocorrelation_time=judgment.chains.autocorrelation_time,
         n_checked=n_checked,
-        history=np.array(history),
+        history=np.array(course.history),
         l2=strength,
         field_l2=field_strength,
-        seconds=time.process_time() - began,
+        seconds=course.seconds,
         reason=_failure(judgment, pearson, slope),
         reservation=judgment.chains.reason,
         residual=1 - judgment.found.pearson,
-        iterations=done,
+        iterations=course.step,
         converged=not _failure(judgment, pearson, slope),
     )
     if check and not fit.converged:
-        raise FitError(f"boltzmann_learning did not converge in {done} steps: {fit.reason}; {ADVICE}", fit)
+        raise FitError(f"boltzmann_learning did not converge in {course.step} steps: {fit.reason}; {ADVICE}", fit)
     return fit
+
+
+def _file(
+    path: str | os.PathLike[str],
+    data: Sequences,
+    first: DensePottsModel,
+    settings: dict[str, Any],
+    rng: np.random.Generator,
+) -> Checkpoint:
+    """Return the file of a run: it is that of these sequences, this start, these settings and this generator."""
+    digests = {
+        "sequences": digest_of([data.columns, data.weights]),
+        "start": digest_of([first.couplings, first.fields]),
+        "generator": digest_of([], generator_state(rng)),
+    }
+    header = {"format": FORMAT, "sites": data.n_sites, "colors": data.n_colors, **settings, **digests}
+    return Checkpoint(path, header, of="boltzmann_learning", digests=tuple(digests))
 
 
 def independent_sites(data: Sequences) -> DensePottsModel:
