@@ -1,19 +1,18 @@
 """Finds the topics of a corpus without labels, by latent Dirichlet allocation and collapsed Gibbs sampling."""
 
+import os
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.special import gammaln
 
-from simulate.core.progress import progress_bar
-from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
-from simulate.topics.kernels.lda import lda_sweeps
-from theory.core import Array, Count, SolverResult, Within, checked, checks
+from simulate.core.training import carry_out
+from simulate.topics.counts import Counts, word_counts
+from simulate.topics.kept import corpus_file
+from simulate.topics.lda_run import LdaRun
+from theory.core import Array, Count, NonNegative, SolverResult, Within, checked, checks
 
-CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 # Outside of these limits weights and log Gamma overflow or vanish.
 Prior = Annotated[float, Within(1e-100, 1e100, closed=(True, True))]
 MAX_SWEEPS = 10**9  # over all chains
@@ -70,6 +69,8 @@ def gibbs_lda(
     chains: Count = DEFAULT_CHAINS,
     record_every: Count = 10,
     progress: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    save_seconds: NonNegative = 30.0,
 ) -> LdaFit:
     """Find `n_topics` topics in counts (documents, words), dense or sparse, by collapsed Gibbs sampling.
 
@@ -77,8 +78,10 @@ def gibbs_lda(
     the topics of a document and on the words of a topic (latent Dirichlet allocation; the sampler of Griffiths and
     Steyvers, 2004). Several `chains` start at random, one after the other, and the time grows with their number; one
     alone is never called converged, since it cannot tell topics from mixtures of topics. `progress` labels a bar. The
-    same generator gives the same fit. Raises ValueError where there are fewer documents than topics, and for priors
-    outside 1e-100 to 1e100.
+    same generator gives the same fit. With a `checkpoint` (a file) the topics of all tokens are saved every
+    `save_seconds`, at records, and at the end; called again with the same arguments and a generator in the same state
+    sampling goes on from there, to the same bits. Raises ValueError where there are fewer documents than topics, and
+    for priors outside 1e-100 to 1e100; CheckpointError where the file belongs to another run or cannot be written.
 
     >>> documents = np.array([[9, 7, 0, 0], [8, 8, 0, 0], [0, 0, 9, 7], [0, 0, 6, 9]])
     >>> fit = gibbs_lda(documents, 2, np.random.default_rng(0), sweeps=100)
@@ -96,19 +99,12 @@ def gibbs_lda(
     needed = 2 * float(counts.sum()) + (min(chains, 2) + 0.5) * documents_of + (chains + 0.5) * words_of
     checks.fits_in_memory("the topics of all tokens in documents", needed)
     recorded = np.array([*range(record_every, sweeps, record_every), sweeps])
-    log_joint, perplexity = np.empty((chains, len(recorded))), np.empty(chains)
-    topics: list[Array] = []
-    with progress_bar(progress, chains * len(recorded), 0) as advance:
-        for chain in range(chains):
-            run = LdaChain(counts, n_topics, rng, document_prior, word_prior)
-            for record, gap in enumerate(np.diff(recorded, prepend=0)):
-                run.advance(int(gap))
-                log_joint[chain, record] = run.log_joint()
-                advance()
-            topics.append(run.topic_words())
-            perplexity[chain] = run.perplexity()
-            if chain == log_joint[: chain + 1, -1].argmax():  # the best so far
-                proportions = run.document_topics()
+    settings = {"n_topics": n_topics, "sweeps": sweeps, "chains": chains, "record_every": record_every}
+    settings |= {"document_prior": document_prior, "word_prior": word_prior}
+    file = None if checkpoint is None else corpus_file(checkpoint, counts, settings, rng, of="gibbs_lda")
+    run = LdaRun(counts, n_topics, rng, document_prior, word_prior, recorded, chains)
+    carry_out(run, chains * len(recorded), file, save_seconds, progress)
+    log_joint, topics = run.log_joint, run.topics
     order = np.argsort(-log_joint[:, -1], kind="stable")
     best, drift = int(order[0]), _drift(log_joint[order[:2]], n_topics)
     if n_topics == 1 or chains == 1:
@@ -118,10 +114,10 @@ def gibbs_lda(
     reason = _reason(drift, distances, chains)
     return LdaFit(
         topic_words=topics[best],
-        document_topics=proportions,
+        document_topics=run.proportions,
         recorded=recorded,
         log_joint=log_joint,
-        perplexity=perplexity,
+        perplexity=run.perplexity,
         best=best,
         distances=distances,
         reason=reason,
@@ -129,64 +125,6 @@ def gibbs_lda(
         iterations=sweeps,
         converged=not reason,
     )
-
-
-class LdaChain:
-    """Holds one chain: every token's topic, started at random, and the counts they make."""
-
-    def __init__(
-        self, counts: AnyCounts, n_topics: int, rng: np.random.Generator, document_prior: float, word_prior: float
-    ) -> None:
-        self.occurrences = document, word, times = occurrences(counts)
-        self.words = np.repeat(word, times).astype(np.int32)
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(document, times, counts.shape[0]).astype(np.int64))])
-        self.topics = rng.integers(n_topics, size=len(self.words)).astype(np.int32)
-        self.generator = rng.integers(1, 2**64, size=2, dtype=np.uint64)
-        self.document_prior, self.word_prior = document_prior, word_prior
-        self.of_document = np.zeros((counts.shape[0], n_topics), dtype=np.int32)
-        # In memory the topics of a word stand side by side.
-        self.of_word = np.zeros((counts.shape[1], n_topics), dtype=np.int32)
-        np.add.at(self.of_document, (np.repeat(document, times), self.topics), 1)
-        np.add.at(self.of_word, (self.words, self.topics), 1)
-        self.of_topic = self.of_word.sum(axis=0, dtype=np.int64)
-
-    def advance(self, n_sweeps: int) -> None:
-        """Redraw every token's topic so many times."""
-        lda_sweeps(
-            self.words,
-            self.starts,
-            self.topics,
-            self.of_document,
-            self.of_word,
-            self.of_topic,
-            self.generator,
-            self.document_prior,
-            self.word_prior,
-            n_sweeps,
-        )
-
-    def topic_words(self) -> Array:
-        """Return the probabilities of the words in each topic, (K, words); rows sum to 1."""
-        counts = self.of_word.T + self.word_prior
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-    def document_topics(self) -> Array:
-        """Return the probabilities of the topics in each document, (documents, K); rows sum to 1."""
-        counts = self.of_document + self.document_prior
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-    def log_joint(self) -> float:
-        """Return log P(words, topics), the proportions integrated out."""
-        return _log_evidence(self.of_document, self.document_prior) + _log_evidence(self.of_word.T, self.word_prior)
-
-    def perplexity(self) -> float:
-        """Return exp(-mean log P(word | document)) with the proportions of this state."""
-        theta, words, total = self.document_topics(), self.topic_words().T.copy(), 0.0
-        size = max(CHUNK_ENTRIES // theta.shape[1], 1)
-        for start in range(0, len(self.occurrences[0]), size):
-            document, word, times = (part[start : start + size] for part in self.occurrences)
-            total += times @ np.log((theta[document] * words[word]).sum(axis=1))
-        return float(np.exp(-total / len(self.words)))
 
 
 def _drift(log_joint: Array, n_topics: int) -> float:
@@ -234,11 +172,3 @@ def _apart(value: float, limit: float) -> str:
     """Return `value` with two digits, or with as many more as tell it from a limit that it does not equal."""
     written = (f"{value:.{digits}g}" for digits in range(2, 18))
     return f"{value:g}" if value == limit else next(text for text in written if float(text) != limit)
-
-
-def _log_evidence(counts: NDArray[Any], prior: float) -> float:
-    """Compute log of the Dirichlet-multinomial probability of the rows, each a given sequence of draws."""
-    n, size = counts.sum(axis=1), counts.shape[1]
-    occurring = counts[counts > 0]
-    sequences = gammaln(size * prior) - gammaln(size * prior + n)
-    return float(sequences.sum() + (gammaln(occurring + prior) - gammaln(prior)).sum())

@@ -1,14 +1,20 @@
 """Fits the value matrix of uniform attention by least squares, to sampled documents or to a corpus."""
 
-from dataclasses import dataclass
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from simulate.core.checkpoint import generator_state
 from simulate.topics.counts import word_counts
+from simulate.topics.kept import corpus_file
 from simulate.topics.masking import MaskedDocuments, mask_counts
-from theory.core import Array, AtLeast, Result, Within, checked, checks
+from theory.core import Array, AtLeast, NonNegative, Result, Within, checked, checks
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
@@ -63,6 +69,16 @@ class NormalEquations:
         self.targets += asked.sum(axis=0)
         self.n_selected += masked.n_selected
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to be saved."""
+        return {name: np.asarray(value) for name, value in vars(self).items()}
+
+    def restore(self, saved: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` gave."""
+        for name in ("power", "cross", "inputs", "targets"):
+            setattr(self, name, saved[name])
+        self.n_selected = int(saved["n_selected"])
+
     @checked
     def solve(self, *, bias: Bias = "free", ridge: Ridge = 0.0) -> ValueMatrixFit:
         """Return the minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2), at 0 that of least norm."""
@@ -97,12 +113,17 @@ def fit_value_matrix(
     bias: Bias = "free",
     ridge: float = 0.0,
     draws: Annotated[int, AtLeast(1, most=MAX_DRAWS)] = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    save_seconds: NonNegative = 30.0,
 ) -> ValueMatrixFit:
     """Fit the value matrix of uniform attention by least squares, with `draws` masks of each document.
 
     `documents` are sampled ones or counts (documents, words), dense or sparse. The mean over selected positions of the
     squared loss, summed over outputs, plus `ridge` |W|^2 is minimized; `bias` is "free" (not decayed), "decayed" or
-    "none", as in theory. Raises ValueError for what are no counts, and where no position is selected.
+    "none", as in theory. With a `checkpoint` (a file) the sums over masked documents, some 2 (words + 1)^2 numbers, are
+    saved every `save_seconds`; called again with the same arguments and a generator in the same state the fit goes on
+    from there, to the same bits. Raises ValueError for what are no counts, and where no position is selected;
+    CheckpointError where the file belongs to another fit or cannot be written.
 
     >>> documents = np.array([[8, 1, 0, 1], [0, 1, 7, 2], [6, 2, 1, 1], [1, 0, 5, 4]])
     >>> fit = fit_value_matrix(documents, Masking(selected=0.5), np.random.default_rng(0), ridge=0.01, draws=20)
@@ -113,9 +134,20 @@ def fit_value_matrix(
     n_documents, n_words = counts.shape
     equations = NormalEquations(n_words + 1)
     size = max(BLOCK_ENTRIES // (n_words + 1), 1)
-    for start in range(0, n_documents, size):
-        for _ in range(draws):
-            equations.add(mask_counts(counts[start : start + size], masking, rng))
+    settings = {"masking": asdict(masking), "bias": bias, "ridge": ridge, "draws": draws}
+    file = None if checkpoint is None else corpus_file(checkpoint, counts, settings, rng, of="fit_value_matrix")
+    starts = [start for start in range(0, n_documents, size) for _ in range(draws)]
+    saved = None if file is None else file.load()
+    if saved is not None:
+        equations.restore(saved)
+        rng.bit_generator.state = json.loads(str(saved["generator"]))
+    last = time.monotonic()
+    for added in range(0 if saved is None else int(saved["added"]), len(starts)):
+        start = starts[added]
+        equations.add(mask_counts(counts[start : start + size], masking, rng))
+        if file is not None and time.monotonic() - last >= save_seconds:
+            file.save(equations.state() | {"added": np.array(added + 1), "generator": np.array(generator_state(rng))})
+            last = time.monotonic()
     return equations.solve(bias=bias, ridge=ridge)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simulate.core import stream
 from simulate.topics import Training, sample_topic_documents
-from simulate.topics.lda import LdaChain
+from simulate.topics.lda_chain import LdaChain
 from simulate.topics.run import Run
 from tests.benchmarks.machinery.jobs import Peer
 from theory.models.topics import Masking, TopicModel

@@ -9,7 +9,7 @@ import pytest
 from simulate import topics
 from simulate.core import stream
 from simulate.topics import gibbs_lda, sample_topic_documents
-from simulate.topics.lda import LdaChain
+from simulate.topics.lda_chain import LdaChain
 from tests.topics.test_simulate_lda import log_joint
 from theory.models.topics import TopicModel
 

@@ -9,7 +9,8 @@ from scipy.stats import chisquare
 
 from simulate.core import stream
 from simulate.topics import gibbs_lda, sample_topic_documents
-from simulate.topics.lda import LdaChain, _matched_distances, _reason
+from simulate.topics.lda import _matched_distances, _reason
+from simulate.topics.lda_chain import LdaChain
 from theory.models.topics import TopicModel
 
 PASSES = 1e-6
