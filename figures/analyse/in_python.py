@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +19,11 @@ import pandas as pd
 
 from figures.analyse.command import kind_of, require_own_options
 from figures.analyse.errors import DataError, OptionError
+from figures.analyse.finished import NOTHING, finished
 from figures.analyse.json_text import as_json
 from figures.analyse.options import parsed
 from figures.analyse.record import Analysis
-from figures.analyse.steps import Steps
+from figures.analyse.steps import Steps, result_name
 from figures.core import DataFrame
 from theory.core import checks, foreign
 
@@ -102,7 +104,14 @@ class Analyzed:
         return f"<p><b>{escape(self.title)}</b></p><ul>{said}</ul>"
 
 
-def analyse(data: Any, kind: Kind | None = None, *, progress: bool = False, **options: Any) -> Analyzed:
+def analyse(
+    data: Any,
+    kind: Kind | None = None,
+    *,
+    progress: bool = False,
+    checkpoint: str | Path | None = None,
+    **options: Any,
+) -> Analyzed:
     """Analyze data as `python -m figures analyse` does, and return what was found instead of printing it.
 
     `data` is the path of a file or folder, a numpy array (rows are samples), a data frame of pandas or polars, or a
@@ -111,7 +120,9 @@ def analyse(data: Any, kind: Kind | None = None, *, progress: bool = False, **op
     those of the program with underscores: `lams=[0.1, 1]`, `standardize=False`, `min_separation=1`. With `progress` the
     long steps show how far they are, on stderr.
 
-    Nothing is written unless `save` of the result is called, which also writes the files that options name (`impute`,
+    With `checkpoint`, a folder, what has been finished is kept in `.partial` of that folder until the analysis ends:
+    the same call on the same data goes on from there after an interruption, to the same numbers. Nothing else is
+    written unless `save` of the result is called, which also writes the files that options name (`impute`,
     `write_model`). ValueError, in the words of the program, where the data or an option cannot be used; there the data
     that have no file are called by the name `data`.
 
@@ -127,6 +138,8 @@ def analyse(data: Any, kind: Kind | None = None, *, progress: bool = False, **op
             raise ValueError(f"{name} is an option of the command alone: here {instead}")
     if kind is not None:
         checks.choice("kind", kind, get_args(Kind))
+    if checkpoint is not None and not (isinstance(checkpoint, str | Path) and str(checkpoint)):
+        raise ValueError(f"checkpoint must be the path of a folder, got {checks.shown(checkpoint)}")
     _require_known(options)
     with tempfile.TemporaryDirectory() as folder:
         path, kind = _as_file(data, kind, Path(folder), options)
@@ -136,21 +149,20 @@ def analyse(data: Any, kind: Kind | None = None, *, progress: bool = False, **op
             *([f"--kind={kind}"] if kind else []),
         ]
         try:
-            return _analyzed(argv, progress)
+            return _analyzed(argv, progress, None if checkpoint is None else Path(checkpoint))
         except (DataError, OptionError) as error:
             raise ValueError(str(error).replace(f"{folder}/", "")) from None
 
 
-def _analyzed(argv: list[str], progress: bool) -> Analyzed:
+def _analyzed(argv: list[str], progress: bool, checkpoint: Path | None) -> Analyzed:
     typed, owners = parsed(argv)
     kind = typed.kind or kind_of(typed.file)
     require_own_options(typed, owners, kind)
     steps: Steps[Any, Any] = import_module(f"figures.analyse.{kind}.command").STEPS
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        found, title, notes = steps.found(typed, f"analyse {typed.file.stem}" if progress else None)
-    also = [line.partition(": ")[2] for line in said.getvalue().splitlines()]
-    return Analyzed(kind, title, (*notes, *also), found, steps)
+    kept = NOTHING if checkpoint is None else finished(typed, f"analyse_{result_name(typed.file, kind)}", checkpoint)
+    with contextlib.redirect_stdout(sys.stderr):  # what long steps announce, where they show how far they are
+        found, title, notes = steps.found(typed, f"analyse {typed.file.stem}" if progress else None, kept)
+    return Analyzed(kind, title, tuple(notes), found, steps)
 
 
 def _require_known(options: Mapping[str, Any]) -> None:

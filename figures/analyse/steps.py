@@ -19,7 +19,7 @@ from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.wording import printable, say
 from figures.core import DataFrame, Experiment, Row
 from figures.core.plain_text import escaped, safe_frame
-from simulate.core import TaskError
+from simulate.core import CheckpointError, TaskError
 from theory.core.atomic_write import atomic_write
 
 EXTENSIONS = {
@@ -80,7 +80,7 @@ class Steps(Generic[Data, Analysis]):
 
     kind: str
     read: Callable[[argparse.Namespace], Data]
-    notes: Callable[[Data], list[str]]  # sentences on what was read
+    notes: Callable[[Data, argparse.Namespace], list[str]]  # sentences on what was read
     # The text labels the progress (None: no word), and finished tasks are kept where the last argument says.
     analyse: Callable[[Data, argparse.Namespace, str | None, Finished], Analysis]
     title: Callable[[Analysis], str]  # what was analyzed, and its size, without the name of the file
@@ -88,7 +88,6 @@ class Steps(Generic[Data, Analysis]):
     results: Callable[[Analysis, str], list[TableAndFigure]]
     conclusions: Callable[[Analysis], list[str]]  # what was found, in sentences
     needs: Callable[[argparse.Namespace], Needs] | None = None  # memory and time, from as little of the file as will do
-    is_kept: bool = True  # whether the analysis consists of tasks, and goes on after an interruption
 
     def run(self, options: argparse.Namespace) -> None:
         """Read, analyze, report and write; where the user asks for an estimate say what that would need, and stop.
@@ -105,7 +104,7 @@ class Steps(Generic[Data, Analysis]):
             say(needs.text(options.file))
             return
         name = result_name(options.file, self.kind)
-        kept = finished(options, f"analyse_{name}") if self.is_kept else NOTHING
+        kept = finished(options, f"analyse_{name}")
         analysis, title, notes = self.found(options, f"analyse {name}", kept, said=True)
         say(self.report(analysis, title), end="\n\n")
         for result in self.results(analysis, title):
@@ -130,11 +129,12 @@ class Steps(Generic[Data, Analysis]):
         DataError or OptionError where the file or an option cannot be used.
         """
         data = self.read(options)
-        notes, file = self.notes(data), printable(options.file)
-        if said:
-            earlier = kept.said()
-            say(*(f"{file}: {note}" for note in [*notes, *([earlier] if earlier else [])]))
+        place = options.output if kept.folder is None else kept.folder.parents[1]
         try:
+            notes, earlier = self.notes(data, options), kept.said()
+            kept.tidy()
+            if said:
+                say(*(f"{printable(options.file)}: {note}" for note in [*notes, *([earlier] if earlier else [])]))
             analysis = self.analyse(data, options, label, kept)
             kept.discard()
         except (ValueError, MemoryError, TaskError) as error:
@@ -145,7 +145,10 @@ class Steps(Generic[Data, Analysis]):
             if kept is NOTHING:
                 raise
             kept.discard()
-            raise DataError(options.output, f"cannot be written to ({error.strerror or error})") from None
+            raise DataError(place, f"cannot be written to ({error.strerror or error})") from None
+        except CheckpointError as error:  # as are the states of long runs
+            kept.discard()
+            raise DataError(place, f"cannot be written to ({error.__cause__ or error})") from None
         title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
         return analysis, title, notes
 

@@ -37,7 +37,6 @@ from figures.analyse.matrix.table import columns_frame, errors_frame, lags_frame
 from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import Steps, TableAndFigure
-from figures.analyse.wording import printable, say
 from simulate.core import sweep
 
 
@@ -119,10 +118,7 @@ def _analyse(
 ) -> MatrixAnalysis | HoledResult:
     if isinstance(table, HoledData):
         return analyse_holed(table, options, label, kept)
-    standardize, note = scale_choice(table.rows, options.standardize)
-    said = [*([note] if note else []), *quality_notes(table.rows), *([] if options.log1p else counts_notes(table.rows))]
-    if said:
-        say(*(f"{printable(options.file)}: {each}" for each in said))
+    standardize, _ = scale_choice(table.rows, options.standardize)
     analysis = analyse_matrix(
         table.rows,
         lams=options.lams,
@@ -141,6 +137,15 @@ def _analyse(
         run=partial(sweep, n_jobs=options.jobs, progress=label, folder=kept.folder, digest=kept.digest),
     )
     return replace(analysis, show_theory=options.show_theory)
+
+
+def _notes(table: Table | HoledData, options: argparse.Namespace) -> list[str]:
+    """Say what was noticed as the matrix was read, in which units columns are taken, and what is odd in its rows."""
+    if isinstance(table, HoledData):
+        return list(table.notes)
+    scale = scale_choice(table.rows, options.standardize)[1]
+    counts = [] if options.log1p else counts_notes(table.rows)
+    return [*table.notes, *([scale] if scale else []), *quality_notes(table.rows), *counts]
 
 
 def _report(analysis: MatrixAnalysis | HoledResult, title: str) -> str:
@@ -172,7 +177,7 @@ def _results(analysis: MatrixAnalysis | HoledResult, title: str) -> list[TableAn
 STEPS = Steps(
     kind="matrix",
     read=_read,
-    notes=lambda table: list(table.notes),
+    notes=_notes,
     analyse=_analyse,
     title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
     report=_report,

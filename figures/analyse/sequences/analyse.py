@@ -1,14 +1,16 @@
 """Analyzes aligned sequences."""
 
-import os
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.finished import LEARNING, NOTHING, Finished
 from figures.analyse.sequences import table
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
@@ -22,12 +24,13 @@ from figures.analyse.sequences.reweighting import Reweighting, reweighted
 from figures.analyse.sequences.run_fits import in_processes
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.split import Split, split_clusters
-from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task, map_task
+from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task, map_task, pair_fit
 from figures.analyse.sequences.tuning import tuned
+from figures.analyse.sequences.whole_fit import WholeFit, keep_fit, kept_fit, model_of_all_sites
 from figures.analyse.splits import Sweep, checked_sizes
 from figures.analyse.wording import paragraphs
 from simulate.core import Task, stream
-from theory.core import checks
+from theory.core import Array, checks
 
 # Tolerance of the fits whose losses are stated: 3e-3 changes no loss of a protein family by more than 2 % of its bar.
 LEARNING_TOL = 1e-2
@@ -57,8 +60,8 @@ def analyse_sequences(
     progress: str | None = None,
     say: Callable[[str], None] = print,
     run: Sweep | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    digest: str = "",
+    kept: Finished = NOTHING,
+    with_fit: bool = False,
 ) -> SequenceAnalysis:
     """Pair model of sequences (M, L) of colors, each standing for one of `tokens`, by weighted pseudo-likelihood.
 
@@ -72,8 +75,9 @@ def analyse_sequences(
     `say` tells before a long run which fits are to come. `clones` are made of the orders 1 to that number (see
     `simulate.nets.clone`), that of order 2 by Boltzmann learning unless `boltzmann` is False. `generate` new sequences
     are drawn from the pair model, by Boltzmann learning where `boltzmann` is True. `run` carries out the tasks in the
-    place of `simulate.core.sweep`, which keeps finished fits in the `folder`, where a later call of the same `digest`
-    (of all that they depend on) goes on from them. The result does not depend on `n_jobs`.
+    place of `simulate.core.sweep`. Finished fits, and how far Boltzmann learning has come, are `kept`, where a later
+    call goes on from them. `with_fit` keeps the couplings of the fit for the map in the result. The result does not
+    depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -101,17 +105,24 @@ def analyse_sequences(
         if work.total > ANNOUNCED_SECONDS:
             say(paragraphs([work.announcement()]))
     choice: tuple[str, ...] = ()
-    with nullcontext(run) if run else in_processes(jobs, progress, work, folder, digest) as carry_out:
+    samples = generate is not None and not boltzmann
+    fit = None
+    with (
+        _file_of_fit(kept, with_fit or samples) as path,
+        nullcontext(run) if run else in_processes(jobs, progress, work, kept.folder, kept.digest) as carry_out,
+    ):
         if l2 is None and n_varying > 1:
             rng = stream(seed, "validation")
             settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out, max(1, n_jobs))
             choice = (note,)
         values: dict[str, Any] = carry_out(
             [
-                *_tasks(colors, own, split, own_sizes, gap, settings, seed),
+                *_tasks(colors, own, split, own_sizes, gap, settings, seed, path),
                 *noise_tasks(colors, own.weights, gap, settings, separation, seed),
             ]
         )
+        if path is not None and n_varying > 1:
+            fit = kept_fit(path) or _fitted_again(path, colors[:, varying], own.weights, settings)
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, depend, by_chance, *signed, _ = values["map"]
     favored = np.stack([first, second], axis=2).astype(int)
@@ -123,13 +134,17 @@ def analyse_sequences(
     pair, alone, gain = zip(*losses, strict=True)
     stopped = _stopped(values, max_iter)
     threads, n_colors = max(1, n_jobs), max(2, len(tokens))
-    learn = learner(colors, n_colors, own.weights, seed, threads, progress)
+    learn = learner(colors, n_colors, own.weights, seed, threads, progress, kept.file(LEARNING))
     second = None if boltzmann is False else lambda: pair_clone(colors, n_colors, own.weights, learn(), seed, threads)
     made, unmade = make_clones(colors, len(tokens), own.weights, clones, settings.l2, field_l2, seed, second)
     new, ungenerated = None, tuple[str, ...]()
     if generate is not None:
         source = learn if boltzmann else None
-        new, ungenerated = generated(colors, own.weights, own.clusters, settings, generate, source, seed, threads)
+        penalties = settings.l2, settings.field_l2
+        model = model_of_all_sites(fit, colors, own.weights, n_colors, *penalties) if samples else None
+        new, ungenerated = generated(
+            colors, own.weights, own.clusters, n_colors, model, generate, source, seed, threads
+        )
     return SequenceAnalysis(
         n_sequences=len(colors),
         n_sites=L,
@@ -156,6 +171,7 @@ def analyse_sequences(
         clones=made,
         settings=settings,
         generation=new,
+        whole_fit=fit if with_fit else None,
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
             *table.map_rows(scores),
@@ -197,13 +213,32 @@ def _tasks(
     gap: int | None,
     settings: Settings,
     seed: int,
+    keep: Path | None,
 ) -> list[Task]:
-    """Return the fits as tasks, the longest first, so that no core is idle at the end."""
+    """Return the fits as tasks, the longest first, so that no core is idle at the end; that of all is kept."""
     held = split.held_out
     test = (colors[held], own.weights[held], own.clusters[held])
     rough = replace(settings, tol=max(settings.tol, LEARNING_TOL))
     fits = [Task(f"training/{n}", learning_task, (colors[split.training[:n]], *test, rough)) for n in reversed(sizes)]
-    return [Task("map", map_task, (colors, own.weights, gap, settings, seed)), *fits]
+    return [Task("map", map_task, (colors, own.weights, gap, settings, seed, keep)), *fits]
+
+
+@contextmanager
+def _file_of_fit(kept: Finished, wanted: bool) -> Iterator[Path | None]:
+    """Yield the file that the fit of all sequences is to be kept in: a temporary one where nothing else is kept."""
+    if not wanted:
+        yield None
+    elif (path := kept.file("fit")) is not None:
+        yield path
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / "fit.npz"
+
+
+def _fitted_again(path: Path, states: NDArray[np.uint8], weights: Array, settings: Settings) -> WholeFit | None:
+    """Fit all sequences where the file of the fit is gone, though the task that wrote it has ended."""
+    keep_fit(path, pair_fit(np.ascontiguousarray(states), weights, settings))
+    return kept_fit(path)
 
 
 def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def _read(options: argparse.Namespace) -> Sequences:
     return without_gaps(found, options.max_gaps_sequence, options.max_gaps_column)
 
 
-def _notes(sequences: Sequences) -> list[str]:
+def _notes(sequences: Sequences, _options: argparse.Namespace) -> list[str]:
     M, L = sequences.states.shape
     tokens = " ".join(sequences.tokens[:N_LISTED_TOKENS]) + (" ..." if len(sequences.tokens) > N_LISTED_TOKENS else "")
     return [f"{M} sequences of {L} sites, {sequences.alphabet} ({tokens})", *sequences.notes]
@@ -69,8 +69,9 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str | Non
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
-        folder=kept.folder,
-        digest=kept.digest,
+        say=print if label is not None else lambda _: None,
+        kept=kept,
+        with_fit=asked is not None,
     )
     said = () if reference is None else reference.notes
     found = replace(

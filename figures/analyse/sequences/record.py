@@ -17,6 +17,7 @@ from figures.analyse.sequences.pairs.precision import ABOVE_LIMIT, LOW_Q, Precis
 from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.sequences.tasks import Settings
+from figures.analyse.sequences.whole_fit import WholeFit
 from figures.core import DataFrame
 from simulate.core import Estimate
 from simulate.nets import Clone
@@ -61,6 +62,7 @@ class SequenceAnalysis(Analysis):
     names: tuple[str, ...] = field(default=(), repr=False)  # (M,) of the records; none where some were left out
     sites: DataFrame | None = field(default=None, repr=False)  # one line for each column of the file
     contacts: Contacts | None = field(default=None, repr=False)  # known ones, to compare with
+    whole_fit: WholeFit | None = field(default=None, repr=False)  # of all sequences, where its couplings are needed
 
     @property
     def n_colors(self) -> int:

@@ -1,6 +1,7 @@
 """Runs the fits, each as a task of its own: one for each training size, and one of all sequences for the map."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from figures.analyse.sequences.independent_sites import (
 )
 from figures.analyse.sequences.residuals import SHORT_SITES, SIGNS, residual_dependence, signed_dependences
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
+from figures.analyse.sequences.whole_fit import keep_fit
 from simulate.core import Estimate, stream
 from simulate.potts import pseudo_likelihood, sequence_weights
 from simulate.potts.inference.sequence_losses import sequence_losses
@@ -98,13 +100,16 @@ def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
     return pair, alone, gain
 
 
-def map_task(states: States, weights: Array, gap: int | None, settings: Settings, seed: int = 0) -> Array:
+def map_task(
+    states: States, weights: Array, gap: int | None, settings: Settings, seed: int = 0, keep: Path | None = None
+) -> Array:
     """Return scores, norms, two favorable colors, dependence, that by chance, and convergence, (7, L, L) or more.
 
     The scores have the average-product correction, and the two colors are those that favor each other most. For short
     sequences the dependence is that of `residual_dependence`. That by chance is the largest of `signed_dependences`,
     which draw with this `seed` and are SIGNS further matrices before the last one; otherwise both are 0. Sites that are
-    constant are in no pair: zeros. Whether the fit converged is the last matrix, the same everywhere.
+    constant are in no pair: zeros. Whether the fit converged is the last matrix, the same everywhere. The fit itself is
+    written into the file `keep` where one is given.
     """
     L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
     found = np.zeros((7 if L > SHORT_SITES else 7 + SIGNS, L, L))
@@ -112,6 +117,8 @@ def map_task(states: States, weights: Array, gap: int | None, settings: Settings
     if len(varying) > 1:
         own = np.ascontiguousarray(states[:, varying])
         fit = pair_fit(own, weights, settings)
+        if keep is not None:
+            keep_fit(keep, fit)
         norms = interaction_scores(fit.couplings, gap=gap)
         found[:6, varying[:, None], varying] = [
             average_product_corrected(norms),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.finished import MASKS, NOTHING, TOPICS, Finished
 from figures.analyse.text.comparisons import compared, value_embedding
 from figures.analyse.text.plan import (
     DOCUMENTS_A_TOPIC,
@@ -25,6 +26,8 @@ from theory.core import Array, checks
 from theory.models.topics import Masking
 
 TOP_WORDS = 10
+# The sums of the fit are 16 bytes for each pair of words. Writing them takes a few percent of the time between.
+MOST_KEPT_WORDS, LEAST_SAVE_SECONDS, SAVE_SECONDS_OF_A_SQUARE = 10_000, 30.0, 1.6e-6
 TOKEN_DOUBLES = 3  # numbers held for each token while topics are sampled: its document, word and topic
 
 
@@ -46,6 +49,7 @@ def analyse_corpus(
     reader: WordReader | None = None,
     seed: int = 0,
     progress: str | None = None,
+    kept: Finished = NOTHING,
 ) -> TextAnalysis:
     """Compare pairs of words of one topic with pairs of words of different topics, in counts (documents, words).
 
@@ -58,7 +62,8 @@ def analyse_corpus(
     are compared that are one token of the encoder. With `split`, topics are of a
     random half of the documents and the model is of the other half. A topic is characterized by its most probable
     words, a share of the vocabulary that `thresholds` name: .002, .005 and .01 by default, larger where there are fewer
-    than 1000 words. Those that leave no pairs are left out with a note.
+    than 1000 words. Those that leave no pairs are left out with a note. How far the sampling of topics and the fit have
+    come is `kept`, where a later call goes on from it.
 
     ValueError where `words` do not fit the counts, for fewer documents than topics, and for thresholds that can leave
     no pairs, before anything is sampled.
@@ -84,8 +89,23 @@ def analyse_corpus(
         excluded |= ~reader.whole
     planned = planned_thresholds(thresholds, n_words, int((~excluded).sum()))
     checks.fits_in_memory("sampling the topics of every token", TOKEN_DOUBLES * float(array.sum()))
-    fit = gibbs_lda(array[of_topics], n_topics, stream(seed, "topics"), sweeps=sweeps, progress=progress)
-    value = fit_value_matrix(modeled, masking or Masking(), stream(seed, "masks"), ridge=ridge, draws=draws)
+    fit = gibbs_lda(
+        array[of_topics],
+        n_topics,
+        stream(seed, "topics"),
+        sweeps=sweeps,
+        progress=progress,
+        checkpoint=kept.file(TOPICS),
+    )
+    value = fit_value_matrix(
+        modeled,
+        masking or Masking(),
+        stream(seed, "masks"),
+        ridge=ridge,
+        draws=draws,
+        checkpoint=kept.file(MASKS) if n_words <= MOST_KEPT_WORDS else None,
+        save_seconds=max(LEAST_SAVE_SECONDS, SAVE_SECONDS_OF_A_SQUARE * n_words**2),
+    )
     matrix = value.matrix[1:, 1:]
     sources: dict[str, Array | tuple[Array, Array]] = {
         EMBEDDING: value_embedding(matrix, dimension, stream(seed, "embedding")),

@@ -39,7 +39,7 @@ def _read(options: argparse.Namespace) -> Corpus:
     return corpus
 
 
-def _analyse(corpus: Corpus, options: argparse.Namespace, label: str | None, _kept: Finished) -> TextAnalysis:
+def _analyse(corpus: Corpus, options: argparse.Namespace, label: str | None, kept: Finished) -> TextAnalysis:
     own: dict[str, Any] = {}
     if options.vectors is not None:
         own["vectors"], own["known"] = read_vectors(options.vectors, corpus.words)
@@ -55,6 +55,7 @@ def _analyse(corpus: Corpus, options: argparse.Namespace, label: str | None, _ke
         split=options.split,
         seed=options.seed,
         progress=label,
+        kept=kept,
         **own,
     )
 
@@ -67,12 +68,11 @@ def _results(analysis: TextAnalysis, title: str) -> list[TableAndFigure]:
 STEPS = Steps(
     kind="text",
     read=_read,
-    notes=lambda corpus: list(corpus.notes),
+    notes=lambda corpus, _options: list(corpus.notes),
     analyse=_analyse,
     title=lambda analysis: f"{analysis.n_documents} documents, {analysis.n_words} words",
     report=lambda analysis, title: report(analysis, f"Topics of {title}"),
     results=_results,
     conclusions=summary,
     needs=text_needs,
-    is_kept=False,
 )

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,18 @@ SECONDS_BETWEEN_LINES = 20.0  # of progress
 
 
 def learner(
-    colors: NDArray[np.uint8], n_colors: int, weights: Array, seed: int, n_threads: int, label: str | None
+    colors: NDArray[np.uint8],
+    n_colors: int,
+    weights: Array,
+    seed: int,
+    n_threads: int,
+    label: str | None,
+    checkpoint: Path | None = None,
 ) -> Callable[[], BoltzmannFit]:
     """Return what learns the model of sequences (M, L) at the first call, and returns the same fit at every call.
 
-    A line of progress is written now and then where there is a `label`. FitError where the model was not found.
+    A line of progress is written now and then where there is a `label`, and how far learning has come into the file
+    `checkpoint` where there is one. FitError where the model was not found.
     """
 
     @cache
@@ -35,6 +43,7 @@ def learner(
             slope=SLOPE,
             n_threads=n_threads,
             on_record=None if label is None else _progress(label),
+            checkpoint=checkpoint,
         )
 
     return learned

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from figures.analyse.sequences.generation.comparison import Comparison, compared
 from figures.analyse.sequences.split import split_clusters
-from figures.analyse.sequences.tasks import Settings, pair_fit
 from figures.analyse.sequences.unlearned import unlearned, unmixed
 from simulate.core import stream
 from simulate.core.diagnostics import R_HAT_LIMIT
@@ -48,7 +47,8 @@ def generated(
     colors: NDArray[np.uint8],
     weights: Array,
     clusters: NDArray[np.int64],
-    settings: Settings,
+    n_colors: int,
+    model: DensePottsModel | None,
     count: int,
     learn: Callable[[], BoltzmannFit] | None,
     seed: int,
@@ -56,13 +56,13 @@ def generated(
 ) -> tuple[Generation | None, tuple[str, ...]]:
     """Return `count` new sequences of the pair model, and notes; none where the model cannot be had or sampled.
 
-    The model is that of `learn`, or where it is None of penalized pseudo-likelihood with these `settings`.
+    The model is that of `learn`, or where it is None the `model` of penalized pseudo-likelihood.
     """
-    n_colors = max(2, settings.n_colors)
     try:
         fit = None if learn is None else learn()
-        model = pair_fit(colors, weights, replace(settings, n_colors=n_colors)).model if fit is None else fit.model
-        chains = drawn(model, colors, n_colors, weights, max(count, MIN_COMPARED), fit, seed, n_threads)
+        known = model if fit is None else fit.model
+        assert known is not None  # one of the two is given
+        chains = drawn(known, colors, n_colors, weights, max(count, MIN_COMPARED), fit, seed, n_threads)
     except (FitError, MemoryError) as error:
         return None, (f"no sequences were generated: {unlearned(error)}",)
     except MixingError as error:

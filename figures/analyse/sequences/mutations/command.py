@@ -1,7 +1,6 @@
 """What the options --write-model, --mutations and --measured do: checks before the work, results after it."""
 
 import argparse
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,9 +50,8 @@ def with_model(
     """Return the analysis with its model and what it says of mutations, where they are wanted."""
     if asked is None:
         return analysis
-    threads = options.jobs if options.jobs > 0 else os.cpu_count() or 1
     is_binary = asked.target is not None and asked.target.suffix.lower() != ".dat"
-    model = fitted_model(sequences, analysis, n_threads=threads, pair_frequencies=is_binary)
+    model = fitted_model(sequences, analysis, pair_frequencies=is_binary)
     if not asked.mutations:
         return replace(analysis, model=model, asked=asked)
     scores, comparison = family_mutations(model), None
