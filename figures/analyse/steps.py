@@ -148,7 +148,8 @@ class Steps(Generic[Data, Analysis]):
             raise DataError(place, f"cannot be written to ({error.strerror or error})") from None
         except CheckpointError as error:  # as are the states of long runs
             kept.discard()
-            raise DataError(place, f"cannot be written to ({error.__cause__ or error})") from None
+            why = getattr(error.__cause__, "strerror", None) or error
+            raise DataError(place, f"cannot be written to ({why})") from None
         title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
         return analysis, title, notes
 
