@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from figures.analyse.matrix import analyse_matrix, report
+from figures.analyse.matrix import mask_rates as rates
 from figures.analyse.matrix.centered_rows import centered_rows, table_rows
 from figures.analyse.matrix.mask_rates import RATES, USUAL, mask_rates, mask_rates_text
 from simulate.core import Estimate, stream
@@ -13,18 +14,36 @@ from theory.masked.masks.population import population
 from theory.models import AR1
 
 
-def test_errors_are_those_of_theory_for_as_many_rows(agrees):
+def test_errors_are_those_of_theory_for_as_many_rows(agrees, monkeypatch):
     """A fifth of the rows is held out; the mean that is fitted, and a finite d, cost a relative 1/n and 1/d."""
+    monkeypatch.setattr(rates, "RATES", np.array([0.3]))
     covariance, n, lam = AR1(30, 0.7), 75, 0.1
     of, found = population(covariance), []
     for replicate in range(40):
         X = centered_rows(table_rows(sample(covariance, n, stream(0, "mask rates", replicate)) + 2))
         one = mask_rates(X, lam, True, replicate)
-        place = int(np.flatnonzero(RATES == 0.3)[0])
-        found.append([one.one_at_a_time.mean(), one.usual.mean(), one.instead[:, place].mean()])
-    for values, strength, rate in zip(np.transpose(found), (lam, lam, 1e-4), (0.0, USUAL, 0.3), strict=True):
-        expected = float(task_errors(of, 60 / 30, strength, rate, 0.0, None, rescaled=True).mean())
+        found.append([each.mean() for each in (one.one_at_a_time, one.usual, one.at_chosen, one.validation)])
+    settings = (lam, 0.0, 60), (lam, USUAL, 60), (1e-4, 0.3, 60), (1e-4, 0.3, 48)
+    for values, (strength, rate, rows) in zip(np.transpose(found), settings, strict=True):
+        expected = float(task_errors(of, rows / 30, strength, rate, 0.0, None, rescaled=True).mean())
         agrees(Estimate.of(values), expected, resolves=0.2, bias=0.05 * expected)
+
+
+def test_the_rows_that_report_took_no_part_in_the_choice(monkeypatch):
+    X = centered_rows(table_rows(sample(AR1(20, 0.7), 60, stream(0, "nested"))))
+    found = mask_rates(X, 0.1, True, 3)
+    seen = []
+    error = rates._error
+    monkeypatch.setattr(rates, "_error", lambda *one: seen.append([len(one[0]), one[1].copy()]) or error(*one))
+    again = mask_rates(X, 0.1, True, 3)
+    assert again.at_chosen.tolist() == found.at_chosen.tolist()
+    calls = len(RATES) + 3
+    for split in range(rates.SPLITS):
+        of = seen[split * calls : (split + 1) * calls]
+        assert [n for n, _ in of] == [38] * len(RATES) + [48] * 3
+        choosing, reporting = of[0][1], of[-1][1]
+        assert not {row.tobytes() for row in choosing} & {row.tobytes() for row in reporting}
+        assert found.chosen[split] == RATES[found.validation[split].argmin()]
 
 
 def test_the_report_compares_masks_with_one_column_at_a_time():
@@ -33,8 +52,10 @@ def test_the_report_compares_masks_with_one_column_at_a_time():
     assert "Trained by hiding 15 % of the columns at a time instead of one, at the same ridge, the error of" in text
     assert "In the place of a ridge masks do best at" in text
     found = analysis.mask_rates
-    best = found.instead.mean(axis=0).min()
-    assert best == pytest.approx(found.one_at_a_time.mean(), rel=0.03)  # equal variances: what a ridge does
+    assert "In each split the share hidden was chosen by a fifth of the fitted rows" in text
+    assert found.at_chosen.mean() == pytest.approx(
+        found.one_at_a_time.mean(), rel=0.03
+    )  # equal variances: what a ridge does
     assert found.usual.mean() > found.one_at_a_time.mean()
 
 

@@ -13,6 +13,7 @@ USUAL = 0.15  # the rate of BERT
 RATES = np.array([0.01, 0.02, 0.05, 0.1, USUAL, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 LEAST_RIDGE = 1e-4  # in units of the mean variance, in the place of a ridge
 SPLITS, HELD_OUT = 10, 0.2
+VALIDATION = 0.2  # share of the fitted rows of a split by which the rate is chosen
 FEWEST_ROWS = 30
 MOST_CELLS = 2e6
 MOST_COLUMNS = 300  # of which all fits together take a few seconds
@@ -22,36 +23,45 @@ MOST_COLUMNS = 300  # of which all fits together take a few seconds
 class MaskRates:
     """Errors of predicting held-out columns from all others, of fits to masked rows: one value for each split.
 
-    All masks of each row are averaged over, and coefficients are multiplied by 1 - rate, as for dropout.
+    All masks of each row are averaged over, and coefficients are multiplied by 1 - rate, as for dropout. The rows by
+    which a rate is chosen are no part of those on which its error is measured.
     """
 
-    one_at_a_time: Array  # (splits,), at the ridge that is chosen
+    one_at_a_time: Array  # (splits,), at the ridge that is chosen for all rows
     usual: Array  # (splits,), hiding 15 % at the same ridge
-    instead: Array = field(repr=False)  # (splits, rates), at next to no ridge
+    validation: Array = field(repr=False)  # (splits, rates), on a fifth of the fitted rows, at next to no ridge
+    chosen: Array  # (splits,), the rate of least error there
+    at_chosen: Array  # (splits,), the error on held-out rows of a fit to all fitted rows at that rate
 
 
 def mask_rates(X: CenteredRows, lam: float, independent: bool, seed: int) -> MaskRates | None:
-    """Measure the errors on ten random splits; None for dependent rows, fewer than 30, or too large a table."""
+    """Measure the errors on ten random splits; None for dependent rows, fewer than 30, or too large a table.
+
+    Splits are nested: in each of them the rate is chosen by a fifth of its fitted rows, which fits to the others
+    predict, and its error is that on the held-out rows, of a fit to all of its fitted ones.
+    """
     if not independent or X.rows.in_memory is None or not operations_of_masks(X.n, X.d):
         return None
     rows, n_test = X.rows.all_rows(), round(HELD_OUT * X.n)
     least = LEAST_RIDGE * float(X.variances.mean())
-    found = []
+    found, validation, chosen = [], [], []
     for split in range(SPLITS):
         order = stream(seed, "mask rates", split).permutation(X.n)
         training, test = rows[order[n_test:]], rows[order[:n_test]]
-        mean = training.mean(axis=0)
-        fits = [(lam, 0.0), (lam, USUAL), *((least, float(rate)) for rate in RATES)]
-        found.append([_error(training - mean, test - mean, *one) for one in fits])
-    errors = np.array(found)
-    return MaskRates(errors[:, 0], errors[:, 1], errors[:, 2:])
+        inner = round(VALIDATION * len(training))
+        validation.append([_error(training[inner:], training[:inner], least, float(rate)) for rate in RATES])
+        chosen.append(float(RATES[int(np.argmin(validation[-1]))]))
+        fits = [(lam, 0.0), (lam, USUAL), (least, chosen[-1])]
+        found.append([_error(training, test, *one) for one in fits])
+    one_at_a_time, usual, at_chosen = np.array(found).T
+    return MaskRates(one_at_a_time, usual, np.array(validation), np.array(chosen), at_chosen)
 
 
 def operations_of_masks(n: int, d: int) -> float:
     """Return the floating point operations of all fits, 0 for a table of which none are made."""
     if n < FEWEST_ROWS or d > MOST_COLUMNS or n * d > MOST_CELLS:
         return 0.0
-    return SPLITS * (len(RATES) + 2) * (2.0 * n * d**2 + 8.0 * d**3)
+    return SPLITS * (len(RATES) + 3) * (2.0 * n * d**2 + 8.0 * d**3)
 
 
 def mask_rates_text(found: MaskRates | None) -> list[str]:
@@ -59,14 +69,17 @@ def mask_rates_text(found: MaskRates | None) -> list[str]:
     if found is None:
         return []
     base = float(found.one_at_a_time.mean())
-    best = int(found.instead.mean(axis=0).argmin())
-    at_end = best in (0, len(RATES) - 1)
-    rate = f"{100 * RATES[best]:.0f} %" + (", an end of the range that was tried," if at_end else "")
+    low, high = float(found.chosen.min()), float(found.chosen.max())
+    shares = f"{100 * low:.0f} %" if low == high else f"{100 * low:.0f} to {100 * high:.0f} %"
+    at_end = RATES[0] in found.chosen or RATES[-1] in found.chosen
+    rate = shares + (", an end of the range that was tried," if at_end else "")
     return [
         f"Trained by hiding {100 * USUAL:.0f} % of the columns at a time instead of one, at the same ridge, the error "
         f"of predicting a column from all others would be {_change(found.usual, base, found)}. In the place of a ridge "
-        f"masks do best at {rate} hidden, where the error is {_change(found.instead[:, best], base, found)}: measured "
-        f"on {SPLITS} splits, with all masks of each row and coefficients times the share shown."
+        f"masks do best at {rate} hidden, where the error is {_change(found.at_chosen, base, found)}: measured "
+        f"on {SPLITS} splits, with all masks of each row and coefficients times the share shown. In each split the "
+        "share hidden was chosen by a fifth of the fitted rows, and the error is that on held-out rows, which took no "
+        "part in the choice."
     ]
 
 
@@ -78,5 +91,7 @@ def _change(errors: Array, base: float, found: MaskRates) -> str:
 
 
 def _error(training: Array, test: Array, lam: float, rate: float) -> float:
-    predictor = (1 - rate) * fit_expected_masks(training, lam, rate).predictor
-    return float(((test - test @ predictor.T) ** 2).mean())
+    """Return the mean squared error on `test` rows of a fit to `training` rows about their mean."""
+    mean = training.mean(axis=0)
+    predictor, centered = (1 - rate) * fit_expected_masks(training - mean, lam, rate).predictor, test - mean
+    return float(((centered - centered @ predictor.T) ** 2).mean())
