@@ -52,7 +52,7 @@ def test_the_report_compares_masks_with_one_column_at_a_time():
     assert "Trained by hiding 15 % of the columns at a time instead of one, at the same ridge, the error of" in text
     assert "In the place of a ridge masks do best at" in text
     found = analysis.mask_rates
-    assert "In each split the share hidden was chosen by a fifth of the fitted rows" in text
+    assert "was chosen anew in each split by a fifth of its fitted rows" in text
     assert found.at_chosen.mean() == pytest.approx(
         found.one_at_a_time.mean(), rel=0.03
     )  # equal variances: what a ridge does

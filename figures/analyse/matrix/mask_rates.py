@@ -69,17 +69,18 @@ def mask_rates_text(found: MaskRates | None) -> list[str]:
     if found is None:
         return []
     base = float(found.one_at_a_time.mean())
-    low, high = float(found.chosen.min()), float(found.chosen.max())
-    shares = f"{100 * low:.0f} %" if low == high else f"{100 * low:.0f} to {100 * high:.0f} %"
-    at_end = RATES[0] in found.chosen or RATES[-1] in found.chosen
-    rate = shares + (", an end of the range that was tried," if at_end else "")
+    best = int(found.validation.mean(axis=0).argmin())
+    at_end = best in (0, len(RATES) - 1)
+    rate = f"{100 * RATES[best]:.0f} %" + (", an end of the range that was tried," if at_end else "")
+    low, high = 100 * float(found.chosen.min()), 100 * float(found.chosen.max())
+    range_of = f"{low:.0f} %" if low == high else f"{low:.0f} to {high:.0f} %"
     return [
         f"Trained by hiding {100 * USUAL:.0f} % of the columns at a time instead of one, at the same ridge, the error "
         f"of predicting a column from all others would be {_change(found.usual, base, found)}. In the place of a ridge "
-        f"masks do best at {rate} hidden, where the error is {_change(found.at_chosen, base, found)}: measured "
-        f"on {SPLITS} splits, with all masks of each row and coefficients times the share shown. In each split the "
-        "share hidden was chosen by a fifth of the fitted rows, and the error is that on held-out rows, which took no "
-        "part in the choice."
+        f"masks do best at {rate} hidden, and the error is {_change(found.at_chosen, base, found)}: measured on "
+        f"{SPLITS} splits, with all masks of each row and coefficients times the share shown. The share hidden was "
+        f"chosen anew in each split by a fifth of its fitted rows ({range_of}), and the error is that on its held-out "
+        "rows, which took no part in the choice."
     ]
 
 
