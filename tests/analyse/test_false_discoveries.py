@@ -1,5 +1,7 @@
 """The q-value of a pair: by hand, by scipy, and by the share of false pairs in families whose couplings are known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +11,10 @@ from scipy.stats import false_discovery_control
 
 from figures.analyse.command import main
 from figures.analyse.sequences import analyse_sequences, report
-from figures.analyse.sequences.evidence import judged, noise_tasks
+from figures.analyse.sequences.evidence import Evidence, judged, noise_tasks
 from figures.analyse.sequences.pairs import false_discoveries
 from figures.analyse.sequences.pairs.false_discoveries import kept_scores, p_values, q_values
+from figures.analyse.sequences.pairs.sentences import DESCENT_DEPENDENCE, discoveries
 from figures.analyse.sequences.residuals import SHORT_SITES
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.table import pairs_frame
@@ -147,6 +150,34 @@ def test_q_values_keep_their_rate_in_families_of_every_kind(options):
 def test_short_sequences_of_few_ancestors_have_more_false_pairs_than_their_q_values_say():
     mean, stderr, _ = shares([compared(seed, 16, 4, 600, ancestors=8, kept=0.3) for seed in range(8)])
     assert mean[0] > 0.1 + 2 * stderr[0]  # what the report says
+
+
+def said_of_descent(strengths, sites=16, count=1):
+    pairs = [SimpleNamespace(strength=value) for value in strengths]
+    evidence = Evidence(1.0, 1, 19, 1.0, is_short=sites <= SHORT_SITES, q_values=np.r_[np.zeros(count), np.ones(5)])
+    return " ".join(discoveries(SimpleNamespace(pairs=pairs, evidence=evidence, n_sites=sites)))
+
+
+def test_short_families_are_told_that_descent_breaks_the_promise():
+    likely, unlikely = said_of_descent([3.0, 1.0, 0.41, 0.5, -1.0]), said_of_descent([3.0, 1.0, 0.39, -0.5, -1.0])
+    for text in (likely, unlikely):
+        assert "a share of 0.235(27) was false in simulated families of 16 sites that descend from 20" in text
+    assert "THIS FAMILY MAY BE ONE OF THEM: half of its pairs have a dependence above 0.41." in likely
+    assert "have a dependence above 0.39; as little was seen in 28 of 30" in unlikely
+    assert "MAY BE" not in unlikely
+    for text in (said_of_descent([3.0, 1.0], sites=25), said_of_descent([3.0, 1.0], count=0)):
+        assert "descent" not in text  # long sequences keep the rate, and an empty list promises nothing
+
+
+def test_a_family_of_few_ancestors_is_warned_of():
+    """Of the seeds 100 to 109 all had the sign at this size, and without ancestors none."""
+    fit = Settings(4, None, 0.04 * 3 * 15, 0.01, 150, 3e-3)
+    found = []
+    for ancestors in (20, 0):
+        states, _ = family(stream(100, "fresh", 16, 1000), 16, 4, 1000, ancestors=ancestors, kept=0.3)
+        _, _, _, _, depend, *_ = map_task(states, np.ones(1000), None, fit)
+        found.append(float(np.median(depend[np.triu_indices(16, 1)])))
+    assert found[0] > DESCENT_DEPENDENCE > found[1]
 
 
 def test_independent_columns_have_few_discoveries():
