@@ -99,8 +99,10 @@ def gibbs_lda(
     needed = 2 * float(counts.sum()) + (min(chains, 2) + 0.5) * documents_of + (chains + 0.5) * words_of
     checks.fits_in_memory("the topics of all tokens in documents", needed)
     recorded = np.array([*range(record_every, sweeps, record_every), sweeps])
-    settings = {"n_topics": n_topics, "sweeps": sweeps, "chains": chains, "record_every": record_every}
-    settings |= {"document_prior": document_prior, "word_prior": word_prior}
+    settings = {
+        **{"n_topics": n_topics, "sweeps": sweeps, "chains": chains, "record_every": record_every},
+        **{"document_prior": document_prior, "word_prior": word_prior},
+    }
     file = None if checkpoint is None else corpus_file(checkpoint, counts, settings, rng, of="gibbs_lda")
     run = LdaRun(counts, n_topics, rng, document_prior, word_prior, recorded, chains)
     carry_out(run, chains * len(recorded), file, save_seconds, progress)

@@ -56,7 +56,7 @@ class LdaRun:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the arrays to be saved."""
-        own = {}
+        own = dict[str, NDArray[Any]]()
         if self._chain is not None:
             own = {"token_topics": self._chain.topics, "token_generator": self._chain.generator}
         return {

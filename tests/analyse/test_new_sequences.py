@@ -14,7 +14,7 @@ from figures.analyse.sequences.clones import make_clones
 from figures.analyse.sequences.generation import compared, generated, generation_sentences, pair_clone, sequence_file
 from figures.analyse.sequences.generation.make import Generation, nearest_identity
 from figures.analyse.sequences.learning_time import generation_seconds, learning_sentence
-from figures.analyse.sequences.tasks import Settings
+from figures.analyse.sequences.tasks import Settings, pair_fit
 from figures.analyse.sequences.unlearned import reason_of_learning, unlearned
 from simulate.core import stream
 from simulate.core.diagnostics import Diagnosis
@@ -32,10 +32,6 @@ def family(M=400, L=6, C=3):
     return states
 
 
-def settings(l2=0.5):
-    return Settings(3, None, l2, 0.01, 200, 1e-3)
-
-
 @pytest.fixture(scope="module")
 def learned():
     return boltzmann_learning(family(), 3, rng=stream(0, "learned"), rate=0.05, n_chains=512, n_checked=5000)
@@ -44,7 +40,7 @@ def learned():
 @pytest.fixture(scope="module")
 def made(learned):
     states = family()
-    new, notes = generated(states, np.ones(400), np.arange(400), settings(), 50, lambda: learned, 0, 1)
+    new, notes = generated(states, np.ones(400), np.arange(400), 3, None, 50, lambda: learned, 0, 1)
     assert notes == ()
     return new
 
@@ -155,7 +151,7 @@ def test_what_cannot_be_had_is_a_note():
     def fail():
         raise FitError("boltzmann_learning did not converge")
 
-    made, notes = generated(family(), np.ones(400), np.arange(400), settings(), 5, fail, 0, 1)
+    made, notes = generated(family(), np.ones(400), np.arange(400), 3, None, 5, fail, 0, 1)
     assert made is None
     assert "no sequences were generated: Boltzmann learning did not find" in notes[0]
     clones, notes = make_clones(family(), 3, np.ones(400), 2, 0.5, 0.01, 0, fail)
@@ -170,7 +166,8 @@ def test_what_cannot_be_had_is_a_note():
 @pytest.mark.slow
 def test_two_phases_give_no_sequences():
     states = np.repeat(np.array([[0] * 12, [1] * 12], np.uint8), 100, axis=0)
-    made, notes = generated(states, np.ones(200), np.arange(200), settings(0.01), 5, None, 0, 1)
+    model = pair_fit(states, np.ones(200), Settings(3, None, 0.01, 0.01, 200, 1e-3)).model
+    made, notes = generated(states, np.ones(200), np.arange(200), 3, model, 5, None, 0, 1)
     assert made is None
     assert "had not come to agree" in notes[0]
     assert "--boltzmann" in notes[0]
