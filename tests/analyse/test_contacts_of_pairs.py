@@ -195,7 +195,7 @@ def test_nucleotides_are_residues_too(tmp_path):
             {"A": "W" * 30},
             None,
             CHAIN,
-            "chain A does not align with mine: 0 of the 32 letters of mine are the same in it (0 %",
+            "chain A does not align with mine: 0 of the 32 letters of mine are the same in it",
         ),
         ({"A": "W" * 30, "B": CHAIN}, "A", CHAIN, "chain A does not align with mine"),
         ({"A": "W" * 30, "B": "P" * 30}, None, CHAIN, "the nearest chain, A, does not align with mine"),
