@@ -188,8 +188,9 @@ def boltzmann_learning(
             model, least_slope = ascent.model(), slope
             judgment = judged(model, data, ascent.target, n_checked, rng, n_threads)
             failure = _failure(judgment, pearson, slope, mismatch)
-            for _ in range(MAX_CALIBRATIONS):
-                if not failure or _failure(judgment, pearson, least_slope, np.inf):
+            lags = bool(failure) and not _failure(judgment, pearson, slope, np.inf)
+            for _ in range(MAX_CALIBRATIONS if lags else 0):  # one that goes too far is mended by the next
+                if not failure:
                     break
                 model = calibrated(model, judgment.chains.states, ascent.f)
                 judgment = judged(model, data, ascent.target, n_checked, rng, n_threads)
