@@ -199,6 +199,7 @@ DEFAULTS = {
         "boltzmann_learning": {
             "pearson": 0.95,
             "slope": 0.8,
+            "mismatch": 1.0,
             "rate": 0.004,
             "n_sweeps": 10,
             "n_chains": 1024,

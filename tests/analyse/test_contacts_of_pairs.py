@@ -68,6 +68,57 @@ def nearest(at, chain, i, j):
     return min(np.linalg.norm(a - b) for a in at[chain, i] for b in at[chain, j])
 
 
+def line(serial, residue, number, xyz, *, chain="A", inserted=" ", alternative=" ", occupancy=1.0, record="ATOM  "):
+    x, y, z = xyz
+    return (
+        f"{record}{serial:5d}  CA {alternative}{residue:>3s} {chain}{number:4d}{inserted}   {x:8.3f}{y:8.3f}{z:8.3f}"
+        f"{occupancy:6.2f}  0.00           C\n"
+    )
+
+
+def test_what_structures_of_experiments_hold(tmp_path):
+    """Models of which the first counts, residues between two numbers, positions with shares, ligands and ions."""
+    pytest.importorskip("Bio")
+    first = [
+        line(1, "MET", 10, (0, 0, 0)),
+        line(2, "LYS", 11, (5, 0, 0)),
+        line(3, "THR", 11, (9, 0, 0), inserted="A"),  # number 11A
+        line(4, "ALA", 12, (30, 0, 0), alternative="A", occupancy=0.3),
+        line(5, "ALA", 12, (13, 0, 0), alternative="B", occupancy=0.7),
+        line(6, "TYR", 20, (17, 0, 0)),  # numbers 13 to 19 were not seen
+        line(7, "MSE", 21, (21, 0, 0), record="HETATM"),
+        line(8, "NAG", 900, (0, 1, 0), record="HETATM"),
+        line(9, "ZN ", 901, (0, 2, 0), record="HETATM"),
+    ]
+    second = [each[:30] + each[30:].replace("0.000", "9.999", 1) for each in first]
+    (tmp_path / "x.pdb").write_text(
+        "MODEL        1\n" + "".join(first) + "ENDMDL\nMODEL        2\n" + "".join(second) + "ENDMDL\nEND\n"
+    )
+    found = read_contacts(tmp_path / "x.pdb", np.arange(1, 7), reference("MKTAYM"))
+    at = np.array([0, 5, 9, 13, 17, 21])
+    assert np.array_equal(found.distances, abs(at[:, None] - at))
+
+
+def test_modified_nucleotides_are_those_that_they_were_made_from(tmp_path):
+    pytest.importorskip("Bio")
+    names = ["G", "PSU", "5MC", "A", "2MG", "C"]
+    lines = [
+        line(k, name, k, (4 * k, 0, 0), record="HETATM" if len(name) > 1 else "ATOM  ") for k, name in enumerate(names)
+    ]
+    (tmp_path / "x.pdb").write_text("".join(lines) + "END\n")
+    found = read_contacts(tmp_path / "x.pdb", np.arange(1, 7), reference("GUCAGC"))
+    assert "6 of 6 letters are the same" in found.source
+    assert found.known.all()
+
+
+def test_a_file_without_the_columns_of_atoms_is_refused_by_them(tmp_path):
+    pytest.importorskip("Bio")
+    path = tmp_path / "x.cif"
+    path.write_text("data_x\nloop_\n_atom_site.group_PDB\n_atom_site.label_atom_id\nATOM CA\n")
+    with pytest.raises(DataError, match=r"cannot be read as mmCIF by Biopython \(it has no _atom_site"):
+        read_contacts(path, np.arange(1, 7), reference("MKTAYM"))
+
+
 def test_residues_touch_where_heavy_atoms_are_near(tmp_path):
     pytest.importorskip("Bio")
     at = pdb(tmp_path / "x.pdb", {"A": CHAIN, "B": CHAIN[::-1]}, missing=(13, 14))
@@ -140,7 +191,12 @@ def test_nucleotides_are_residues_too(tmp_path):
     ("chains", "wanted", "row", "words"),
     [
         ({"A": CHAIN, "B": CHAIN}, "C", CHAIN, "has no chain C (--chain); its chains are A, B"),
-        ({"A": "W" * 30}, None, CHAIN, "chain A does not align with mine: 0 of its 32 letters are the same (0 %"),
+        (
+            {"A": "W" * 30},
+            None,
+            CHAIN,
+            "chain A does not align with mine: 0 of the 32 letters of mine are the same in it",
+        ),
         ({"A": "W" * 30, "B": CHAIN}, "A", CHAIN, "chain A does not align with mine"),
         ({"A": "W" * 30, "B": "P" * 30}, None, CHAIN, "the nearest chain, A, does not align with mine"),
         ({}, None, CHAIN, "holds no chain of amino acids or nucleotides"),

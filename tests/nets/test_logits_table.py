@@ -283,3 +283,40 @@ def test_the_adapter_of_torch_on_the_page():
     exec(adapter("torch"), names)
     found = nets.logits_table(names["network"], [0] * L, [0, 2, 5], range(C), mask_token=C)
     assert nets.order_fractions(found).fractions == pytest.approx([1, 0, 0], abs=1e-6)  # it reads one token at a time
+
+
+@pytest.mark.slow
+def test_a_trained_network_of_torch_uses_the_orders_of_its_data():
+    """Site 2 is the sum of sites 0 and 1 modulo 2, and site 4 is site 3: one needs two sites together, one a single."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    torch.set_num_threads(1)  # more of them wait for each other in so small a network
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, 2, (2000, 5))
+    states[:, 2] = np.where(rng.random(2000) < 0.95, (states[:, 0] + states[:, 1]) % 2, states[:, 2])
+    states[:, 4] = np.where(rng.random(2000) < 0.95, states[:, 3], states[:, 4])
+    model = torch.nn.Sequential(
+        torch.nn.Embedding(3, 3), torch.nn.Flatten(), torch.nn.Linear(15, 48), torch.nn.ReLU(), torch.nn.Dropout(0.05),
+        torch.nn.Linear(48, 10), torch.nn.Unflatten(1, (5, 2)),
+    )  # fmt: skip
+    torch.nn.init.eye_(model[0].weight)  # one-hot, with the mask as the last token
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    every = torch.as_tensor(states)
+    for _ in range(400):
+        chosen, site, row = torch.randint(0, 2000, (128,)), torch.randint(0, 5, (128,)), torch.arange(128)
+        masked = every[chosen].clone()
+        masked[row, site] = 2
+        loss = torch.nn.functional.cross_entropy(model(masked)[row, site], every[chosen, site])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    names = {"model": model}
+    exec(adapter("torch"), names)  # which switches dropout off
+    asked = {"sites": range(5), "tokens": [0, 1], "mask_token": 2}
+    energies = nets.order_fractions(nets.logits_table(names["network"], states[0], **asked)).energies
+    shares = energies[:, 1:] / energies[:, 1:].sum(axis=1, keepdims=True)
+    assert shares[:3, 1].min() > 0.6  # order 2
+    assert shares[3:, 0].min() > 0.8  # order 1
+    model.train()
+    with pytest.raises(ValueError, match=r"switch dropout off \(torch: model.eval\(\)\)"):
+        nets.logits_table(names["network"], states[0], **asked)

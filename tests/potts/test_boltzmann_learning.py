@@ -1,5 +1,6 @@
 """Boltzmann learning: its sums against numpy, its optimum against exact maximum likelihood, its failures."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,9 @@ from scipy.optimize import minimize
 
 from simulate.core import Estimate, stream
 from simulate.potts import FitError, boltzmann_learning, covariance_agreement, sample
+from simulate.potts.boltzmann.agreement import agreement, distance_noise
 from simulate.potts.boltzmann.ascent import Ascent, LearningChains
+from simulate.potts.boltzmann.calibration import calibrated
 from simulate.potts.boltzmann.fit import independent_sites
 from simulate.potts.boltzmann.shares import pair_shares, site_shares
 from simulate.potts.inference.sequences import Sequences
@@ -185,6 +188,67 @@ def test_the_sums_are_those_of_numpy(family):
     assert found.pearson == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-5)
     assert found.slope == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-5)
     assert found.site_error == pytest.approx(abs(f - g).max(), abs=1e-6)
+    other_joint = np.einsum("mia,mjb->ijab", small, small) / 100
+    apart = abs(joint - other_joint).sum(axis=(2, 3))[i, j] / 2
+    assert found.distance == pytest.approx(apart.mean(), abs=1e-6)
+    p = ((joint + other_joint) / 2)[i, j]
+    expected = np.minimum(np.sqrt(2 / np.pi * p * (1 - p) * (1 / 200 + 1 / 100)), 2 * p).sum(axis=(1, 2)) / 2
+    other_shares = pair_shares(Sequences.of(others, C))
+    assert distance_noise(shares, other_shares, L, 200, 100, 2) == pytest.approx(expected.mean(), abs=1e-6)
+
+
+def probabilities(model):
+    """Return those of all STATES."""
+    scores = model.fields[np.arange(L), STATES].sum(axis=1)
+    for i in range(L):
+        for j in range(i + 1, L):
+            scores = scores + model.couplings[i, j][STATES[:, i], STATES[:, j]]
+    p = np.exp(scores)
+    return p / p.sum()
+
+
+def test_the_noise_is_what_two_samples_of_one_law_show(agrees):
+    p, rng, found, expected = probabilities(known_model()), stream(0, "two samples"), [], []
+    for _ in range(60):
+        drawn = [STATES[rng.choice(len(STATES), n, p=p)] for n in (400, 900)]
+        tables = [pair_shares(Sequences.of(states, C)) for states in drawn]
+        found.append(agreement(*tables, L).distance)
+        expected.append(distance_noise(*tables, L, 400, 900))
+    agrees(Estimate.of(found), float(np.mean(expected)), resolves=0.2)
+
+
+def test_calibrated_fields_give_the_frequencies_of_the_data_and_keep_the_couplings():
+    """All states in proportion to their probabilities are a sample without noise; the truth has other fields."""
+    truth, weak = known_model(), known_model()
+    lagging = DensePottsModel(weak.couplings, weak.fields + 0.5 * stream(0, "lag").standard_normal((L, C)))
+
+    frequencies = np.einsum("m,mia->ia", probabilities(truth), np.eye(C)[STATES])
+    states = np.repeat(STATES, np.rint(2e5 * probabilities(lagging)).astype(int), axis=0)
+    found = calibrated(lagging, states, frequencies)
+    fields = truth.fields - truth.fields.mean(axis=1, keepdims=True)
+    assert np.array_equal(found.couplings, lagging.couplings)
+    assert abs(lagging.fields - fields).max() > 0.5
+    assert found.fields == pytest.approx(fields, abs=0.005)
+    shown = np.einsum("m,mia->ia", probabilities(found), np.eye(C)[STATES])
+    assert shown == pytest.approx(frequencies, abs=1e-3)
+
+
+def test_fields_that_lag_behind_are_calibrated_by_fresh_samples(monkeypatch):
+    """A start with right couplings and wrong fields: too few steps mend the fields, and one calibration does."""
+    truth = known_model(0.5, sites=8)
+    states = data_of(truth, 2000)
+    off = truth.fields + 0.6 * np.array([1.0, 0.0, -1.0])
+    options = {"start": DensePottsModel(truth.couplings, off), "max_iter": 10, "rate": 1e-4, "n_chains": 64}
+    options |= {"n_checked": 4000, "pearson": 0.6, "slope": 0.3, "check": False}
+    fit = boltzmann_learning(states, C, rng=stream(0, "lagging"), **options)
+    assert (fit.converged, fit.reason) == (True, "")
+    assert fit.mismatch < 1
+    monkeypatch.setattr("simulate.potts.boltzmann.fit.MAX_CALIBRATIONS", 0)
+    behind = boltzmann_learning(states, C, rng=stream(0, "lagging"), **options)
+    assert behind.mismatch > 2
+    assert re.match(
+        r"joint distributions of two sites differ .* times the noise of two samples, above 1", behind.reason
+    )
 
 
 def test_a_step_is_the_preconditioned_gradient(family):
@@ -261,6 +325,7 @@ def test_letters_that_never_occur_stay_rare_and_finite():
         ({"sequences": [[0], [1]]}, "sequences must have two sites at least, got 1"),
         ({"start": known_model(sites=3)}, "start must have 4 sites and 3 colors, got 3 and 3"),
         ({"pearson": 1.0}, "pearson"),
+        ({"mismatch": 0.0}, r"mismatch must lie in \(0, inf\), got 0.0"),
         ({"n_chains": 3}, "n_chains"),
         ({"l2": -1.0}, "l2"),
     ],
@@ -284,7 +349,15 @@ def test_samples_that_do_not_vary_have_no_covariances():
 def test_wrong_values_are_refused_by_name():
     small = STATES[:40]
     learning = {"sequences": small, "n_colors": C, "rng": stream(0, "wrong"), "weights": np.ones(40), "l2": 0.1}
-    learning |= {"field_l2": 0.1, "pearson": 0.5, "slope": 0.1, "rate": 0.01, "n_sweeps": 1, "n_chains": 16}
+    learning |= {
+        "field_l2": 0.1,
+        "pearson": 0.5,
+        "slope": 0.1,
+        "mismatch": 2.0,
+        "rate": 0.01,
+        "n_sweeps": 1,
+        "n_chains": 16,
+    }
     learning |= {"n_checked": 256, "min_iter": 0, "max_iter": 1, "n_threads": 1, "check": False}
     examples = {
         "boltzmann_learning": Example(boltzmann_learning, learning),

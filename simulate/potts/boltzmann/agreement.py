@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from simulate.potts.boltzmann.kernels import covariance_sums
+from simulate.potts.boltzmann.kernels import covariance_sums, noise_sums
 from simulate.potts.boltzmann.shares import Shares, pair_shares, share_rows, site_shares
 from simulate.potts.inference.sequences import Sequences
 from theory.core import Result, checked
@@ -17,12 +17,15 @@ class Agreement(Result):
     """Says how the covariances f_ij(a, b) - f_i(a) f_j(b) of all pairs of sites and colors agree in two samples.
 
     `pearson` is their correlation coefficient, and `slope` that of the regression of the second sample's covariances on
-    the first one's. `site_error` is the largest difference of two frequencies f_i(a).
+    the first one's. `site_error` is the largest difference of two frequencies f_i(a). `distance` is how far the joint
+    distributions f_ij lie apart: the total variation, half of the sum of absolute differences, and the mean of it over
+    all pairs of sites. It sees errors of the frequencies of single sites too, which covariances do not.
     """
 
     pearson: float
     slope: float
     site_error: float
+    distance: float
 
 
 @checked
@@ -51,10 +54,27 @@ def covariance_agreement(states: Any, others: Any, n_colors: int, *, weights: An
 
 def agreement(shares: Shares, others: Shares, n_sites: int, n_threads: int = 1) -> Agreement:
     """Compare two tables of shares (P, C, C)."""
-    sums = np.zeros((n_sites, 5))
+    sums = np.zeros((n_sites, 6))
     share_rows(lambda first, last: covariance_sums(shares, others, first, last, sums), n_sites, n_threads)
-    x, y, xx, yy, xy = sums.sum(axis=0) / shares.size
+    x, y, xx, yy, xy, apart = sums.sum(axis=0) / shares.size
     xx, yy, xy = xx - x * x, yy - y * y, xy - x * y
     difference = site_shares(shares, n_sites) - site_shares(others, n_sites)
     pearson = float(xy / np.sqrt(xx * yy)) if min(xx, yy) > 0 else 0.0
-    return Agreement(pearson, float(xy / xx) if xx > 0 else 0.0, float(abs(difference).max()))
+    return Agreement(
+        pearson=pearson,
+        slope=float(xy / xx) if xx > 0 else 0.0,
+        site_error=float(abs(difference).max()),
+        distance=float(apart) * shares[0].size / 2,
+    )
+
+
+def distance_noise(
+    shares: Shares, others: Shares, n_sites: int, size: float, other_size: float, n_threads: int = 1
+) -> float:
+    """Return the `distance` that two independent samples of one law would have, of the (effective) sizes of these.
+
+    It is that of normal differences of frequencies with the variance p (1 - p) (1/`size` + 1/`other_size`).
+    """
+    sums, inverse = np.zeros(n_sites), 1 / size + 1 / other_size
+    share_rows(lambda first, last: noise_sums(shares, others, inverse, first, last, sums), n_sites, n_threads)
+    return float(sums.sum()) / (2 * len(shares))

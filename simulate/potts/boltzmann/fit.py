@@ -10,6 +10,7 @@ import numpy as np
 
 from simulate.core.checkpoint import Checkpoint, digest_of, generator_state
 from simulate.potts.boltzmann.ascent import Ascent, LearningChains
+from simulate.potts.boltzmann.calibration import calibrated
 from simulate.potts.boltzmann.course import Course
 from simulate.potts.boltzmann.fresh_chains import Judgment, independent_states, judged
 from simulate.potts.inference.descent import Penalty
@@ -24,6 +25,7 @@ from theory.core import (
     NonNegative,
     NonNegativeCount,
     OpenShare,
+    Positive,
     PositiveShare,
     Share,
     SolverResult,
@@ -41,6 +43,8 @@ FLOOR = 0.01  # below this share pairs of colors move more slowly, since chains 
 LEAST_FREQUENCY = 0.1  # sequences that a color counts as that never occurs at a site, where the fields start
 STEPS_BETWEEN_RECORDS = 10
 FIRST_SWEEPS = 50  # of the chains before the first step; at the start, sites are independent or nearly so
+MAX_CALIBRATIONS = 3  # of the fields of a model whose covariances are those of the data, while frequencies are not
+CALIBRATED_SLOPE = 0.8  # of the slope that is asked for: frequencies that were off had made covariances larger
 LAST_RATE_SHARE = 0.02  # of the rate, to which it falls in the second half of `min_iter`
 FORMAT = "simulate.potts.boltzmann_learning, 1"
 ADVICE = "raise l2 or max_iter, lower rate, or take fewer sites or merged colors"
@@ -53,18 +57,22 @@ class BoltzmannFit(SolverResult, PairFit):
     `model` is in the zero-sum gauge. `pearson` and `slope` compare the covariances f_ij(a, b) - f_i(a) f_j(b) of
     `n_checked` samples of the model with those of the data over all pairs of sites and colors: the correlation
     coefficient, and the slope of the regression of the model's on the data's; `site_error` is the largest difference
-    of a frequency f_i(a). `r_hat` is the largest split R-hat of those chains, half of which started from the data and
-    half from independent sites, and `autocorrelation_time` (in sweeps) that of their slowest observable; `reservation`
-    says what else the sampler holds against them. `history` (records, 3) holds the step, `pearson` and `slope` as the
-    learning chains showed them. `residual` is 1 - `pearson`, `iterations` the number of steps; `seconds` is the time of
-    the processors. `converged` says that `pearson` reached what was asked for and R-hat is below 1.01; else `reason`
-    is why it is not so.
+    of a frequency f_i(a). `mismatch` compares the joint distributions f_ij of two sites: their total variation, the
+    mean over all pairs of sites, in units of `noise`, which is that of two independent samples of one law, one of them
+    worth M_eff sequences and the other `n_checked`. `r_hat` is the largest split R-hat of those chains, half of which
+    started from the data and half from independent sites, and `autocorrelation_time` (in sweeps) that of their slowest
+    observable; `reservation` says what else the sampler holds against them. `history` (records, 3) holds the step,
+    `pearson` and `slope` as the learning chains showed them. `residual` is 1 - `pearson`, `iterations` the number of
+    steps; `seconds` is the time of the processors. `converged` says that `pearson`, `slope` and `mismatch` reached what
+    was asked for and R-hat is below 1.01; else `reason` is why it is not so.
     """
 
     model: DensePottsModel
     pearson: float
     slope: float
     site_error: float
+    mismatch: float
+    noise: float
     r_hat: float
     autocorrelation_time: float
     n_checked: int
@@ -92,6 +100,7 @@ def boltzmann_learning(
     field_l2: Penalty | None = None,
     pearson: OpenShare = 0.95,
     slope: Share = 0.8,
+    mismatch: Positive = 1.0,
     start: DensePottsModel | None = None,
     rate: PositiveShare = 0.004,
     n_sweeps: Count = 10,
@@ -122,14 +131,18 @@ def boltzmann_learning(
     all gaps, in which few of the data are.
 
     It ends when samples of fresh chains, `n_checked` in number, have pair covariances whose correlation coefficient
-    with those of the data is at least `pearson` and whose regression on those has at least the slope `slope`, and split
-    R-hat is below 1.01. Half of these chains start from the data and half from independent sites. A check that fails
-    halves the rate. The slope is asked for since the coefficient does not see a common factor: where one pair stands
-    out, it is near 1 long before the pair is as strong as in the data. At least `min_iter` steps are made, in the
-    second half of which the rate falls to a fiftieth: so the maximum itself is found in small systems, while a family
-    of proteins, which does not determine most of its couplings, is best left where its covariances agree. The result
-    depends on the generator, not on `n_threads`. `on_record` is called with the step and the coefficient that the
-    learning chains show, every ten steps.
+    with those of the data is at least `pearson` and whose regression on those has at least the slope `slope`, whose
+    joint distributions of two sites are as near to those of the data as `mismatch` times the noise of two samples, and
+    split R-hat is below 1.01. Half of these chains start from the data and half from independent sites. A check that
+    fails halves the rate. Where only `mismatch` fails, because fields lag behind couplings that grow, the fields are
+    first corrected by the fresh samples (see `simulate.potts.boltzmann.calibration`), and fresh chains judge again; of
+    the slope, four fifths suffice then, since the frequencies of sites that vary together had been wrong, and with them
+    the covariances too large. The slope is asked for since the coefficient does not see a common factor: where one pair
+    stands out, it is near 1 long before the pair is as strong as in the data. At least `min_iter` steps are made, in
+    the second half of which the rate falls to a fiftieth: so the maximum itself is found in small systems, while a
+    family of proteins, which does not determine most of its couplings, is best left where its covariances agree. The
+    result depends on the generator, not on `n_threads`. `on_record` is called with the step and the coefficient that
+    the learning chains show, every ten steps.
 
     With a `checkpoint` (a file) the model, the chains and all else on which the next step depends are saved every
     `save_seconds` and before each check. Called again with the same arguments and a generator in the same state, after
@@ -160,8 +173,8 @@ def boltzmann_learning(
     field_strength = FIELD_SHARE * strength if field_l2 is None else field_l2
     first = independent_sites(data) if start is None else _checked_start(start, data)
     settings = {
-        **{"l2": strength, "field_l2": field_strength, "pearson": pearson, "slope": slope, "rate": rate},
-        **{"n_sweeps": n_sweeps, "n_chains": n_chains, "n_checked": n_checked},
+        **{"l2": strength, "field_l2": field_strength, "pearson": pearson, "slope": slope, "mismatch": mismatch},
+        **{"rate": rate, "n_sweeps": n_sweeps, "n_chains": n_chains, "n_checked": n_checked},
         **{"min_iter": min_iter, "max_iter": max_iter},
     }
     file = None if checkpoint is None else _file(checkpoint, data, first, settings, rng)
@@ -185,7 +198,15 @@ def boltzmann_learning(
             course.keep(file)
             model = ascent.model()
             judgment = judged(model, data, ascent.target, n_checked, rng, n_threads)
-            if course.step == max_iter or not _failure(judgment, pearson, slope):
+            failure = _failure(judgment, pearson, slope, mismatch)
+            lags = bool(failure) and not _failure(judgment, pearson, slope, np.inf)
+            for _ in range(MAX_CALIBRATIONS if lags else 0):  # one that goes too far is mended by the next
+                if not failure:
+                    break
+                model = calibrated(model, judgment.chains.states, ascent.f)
+                judgment = judged(model, data, ascent.target, n_checked, rng, n_threads)
+                failure = _failure(judgment, pearson, CALIBRATED_SLOPE * slope, mismatch)
+            if course.step == max_iter or not failure:
                 break
             course.failed()
         ascent.step(n_sweeps, course.factor * rate * _share_of_rate(course.step, min_iter), MEMORY)
@@ -201,6 +222,8 @@ def boltzmann_learning(
         pearson=judgment.found.pearson,
         slope=judgment.found.slope,
         site_error=judgment.found.site_error,
+        mismatch=judgment.mismatch,
+        noise=judgment.noise,
         r_hat=judgment.chains.r_hat,
         autocorrelation_time=judgment.chains.autocorrelation_time,
         n_checked=n_checked,
@@ -208,11 +231,11 @@ def boltzmann_learning(
         l2=strength,
         field_l2=field_strength,
         seconds=course.seconds,
-        reason=_failure(judgment, pearson, slope),
+        reason=failure,
         reservation=judgment.chains.reason,
         residual=1 - judgment.found.pearson,
         iterations=course.step,
-        converged=not _failure(judgment, pearson, slope),
+        converged=not failure,
     )
     if check and not fit.converged:
         raise FitError(f"boltzmann_learning did not converge in {course.step} steps: {fit.reason}; {ADVICE}", fit)
@@ -259,7 +282,7 @@ def _share_of_rate(step: int, min_iter: int) -> float:
     return max(LAST_RATE_SHARE, min(1.0, 2 * (1 - step / min_iter))) if step < min_iter else 1.0
 
 
-def _failure(judgment: Judgment, pearson: float, slope: float) -> str:
+def _failure(judgment: Judgment, pearson: float, slope: float, mismatch: float) -> str:
     """Say what the fresh chains hold against the model; an empty string for nothing."""
     found = judgment.found.pearson
     if not judgment.is_mixed:
@@ -271,4 +294,9 @@ def _failure(judgment: Judgment, pearson: float, slope: float) -> str:
         return f"Pearson's coefficient of pair covariances is {found:.3f}, below {pearson:g}"
     if judgment.found.slope < slope:
         return f"the slope of pair covariances on those of the data is {judgment.found.slope:.3f}, below {slope:g}"
+    if judgment.mismatch > mismatch:
+        return (
+            f"joint distributions of two sites differ from those of the data by {judgment.found.distance:.3g} (total "
+            f"variation), which is {judgment.mismatch:.2f} times the noise of two samples, above {mismatch:g}"
+        )
     return ""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.diagnostics import R_HAT_LIMIT
-from simulate.potts.boltzmann.agreement import Agreement, agreement
+from simulate.potts.boltzmann.agreement import Agreement, agreement, distance_noise
 from simulate.potts.boltzmann.shares import Shares, pair_shares
 from simulate.potts.chains import Chains
 from simulate.potts.inference.sequences import Sequences
@@ -21,15 +21,21 @@ SWEEPS_BETWEEN_SAMPLES = 10
 
 @dataclass(frozen=True)
 class Judgment:
-    """The covariances of fresh samples against those of the data, and whether the chains agreed with each other."""
+    """Fresh samples against the data, the distance that noise alone would make, and whether the chains agreed."""
 
     found: Agreement
+    noise: float
     chains: Chains
 
     @property
     def is_mixed(self) -> bool:
         """Whether split R-hat of everything that was watched is below its limit."""
         return self.chains.r_hat < R_HAT_LIMIT
+
+    @property
+    def mismatch(self) -> float:
+        """The distance of the joint distributions of two sites from those of the data, in units of the noise."""
+        return self.found.distance / self.noise if self.noise > 0 else float(self.found.distance > 0)
 
 
 def judged(
@@ -40,7 +46,7 @@ def judged(
     rng: np.random.Generator,
     n_threads: int,
 ) -> Judgment:
-    """Sample the model with fresh chains, and compare the pair covariances of the samples with the `target` shares.
+    """Sample the model with fresh chains, and compare the shares of pairs in the samples with the `target` shares.
 
     Half of the chains start from sequences of the data and half from independent sites: they agree only where both
     have come to the same law, so that a model which keeps chains near the data, but has its weight elsewhere, is seen.
@@ -53,7 +59,9 @@ def judged(
         if chains.r_hat < R_HAT_LIMIT:
             break
     shares = pair_shares(Sequences.of(chains.states, data.n_colors), n_threads)
-    return Judgment(agreement(target, shares, data.n_sites, n_threads), chains)
+    effective = 1 / float(np.sum(data.weights**2))
+    noise = distance_noise(target, shares, data.n_sites, effective, len(chains.states), n_threads)
+    return Judgment(agreement(target, shares, data.n_sites, n_threads), noise, chains)
 
 
 def both_starts(data: Sequences, n_chains: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -92,9 +92,10 @@ def set_fields(J: Any, at_mean: Any, f: Any, start: int, stop: int, h: Any) -> N
 
 @compiled
 def covariance_sums(shares: Any, others: Any, start: int, stop: int, sums: Any) -> None:
-    """Set sums (L, 5) of covariances x and y of all pairs (i, j > i): of x, y, x x, y y and x y.
+    """Set sums (L, 6) of covariances x and y of all pairs (i, j > i): of x, y, x x, y y and x y, and of |p - q|.
 
-    The shares of single sites are the sums of the tables, so that each covariance is that of one set of samples.
+    The shares of single sites are the sums of the tables, so that each covariance is that of one set of samples. The
+    last sum is that of the absolute differences of the shares p and q themselves.
     """
     n_sites, C = len(sums), shares.shape[1]
     rows, columns, other_rows, other_columns = np.empty(C), np.empty(C), np.empty(C), np.empty(C)
@@ -118,4 +119,23 @@ def covariance_sums(shares: Any, others: Any, start: int, stop: int, sums: Any) 
                     sums[i, 2] += x * x
                     sums[i, 3] += y * y
                     sums[i, 4] += x * y
+                    sums[i, 5] += abs(shares[pair, a, b] - others[pair, a, b])
+            pair += 1
+
+
+@compiled
+def noise_sums(shares: Any, others: Any, inverse: float, start: int, stop: int, sums: Any) -> None:
+    """Set sums (L,) over pairs (i, j > i) of the mean |difference| of two samples of the mean law p of both.
+
+    That of a normal difference of the variance p (1 - p) `inverse`, at most 2 p.
+    """
+    n_sites, C = len(sums), shares.shape[1]
+    for i in range(start, stop):
+        pair = first_pair(i, n_sites)
+        sums[i] = 0.0
+        for _ in range(i + 1, n_sites):
+            for a in range(C):
+                for b in range(C):
+                    p = 0.5 * (shares[pair, a, b] + others[pair, a, b])
+                    sums[i] += min(np.sqrt(2 / np.pi * p * max(1 - p, 0.0) * inverse), 2 * p)
             pair += 1

@@ -62,6 +62,8 @@ def parquet_columns(path: Path, how: Reading) -> tuple[tuple[str, ...], int, lis
     with open_binary(path) as content:
         if content.read(len(MAGIC)) != MAGIC:
             raise DataError(path, "is no Parquet file (it does not begin as one)")
+    if path.suffix.lower() == ".gz":
+        raise DataError(path, "is compressed; unpack it first (gunzip -k): Parquet files are read by place")
     file = _opened(path)
     schema = file.schema_arrow
     names = tuple(schema.names)

@@ -65,7 +65,8 @@ def _weakness(made: Generation) -> list[str]:
         ]
     return [
         f"{shrunk}: learning stops where their correlation with the family's is {PEARSON:g} and this factor {SLOPE:g}, "
-        "since beyond that a model would learn more and more of the noise of the family."
+        "since beyond that a model would learn more and more of the noise of the family. It is up to a fifth less "
+        "where the frequencies of single columns were corrected at the end."
     ]
 
 

@@ -58,9 +58,9 @@ def distances_of_structure(path: Path, reference: Reference, wanted: str | None)
         which = f"chain {chain.name}" if wanted is not None or len(chains) == 1 else f"the nearest chain, {chain.name},"
         raise DataError(
             path,
-            f"{which} does not align with {reference.name}: {fit.equal} of its {counted(fit.compared, 'letter')} are "
-            f"the same ({100 * fit.share:.0f} %, of at least {100 * FEWEST_EQUAL:g} %); the chains are {names}: "
-            "choose another one by --chain, or another structure",
+            f"{which} does not align with {reference.name}: {fit.equal} of the {counted(fit.compared, 'letter')} of "
+            f"{reference.name} are the same in it ({100 * fit.share:.0f} %, of at least {100 * FEWEST_EQUAL:g} %); the "
+            f"chains are {names}: choose another one by --chain, or another structure",
         )
     at = _places(reference, fit)
     sites = np.flatnonzero(at >= 0)
@@ -110,6 +110,8 @@ def _chains(path: Path) -> list[Chain]:
             model = next(iter(parser.get_structure(path.name, io.StringIO(text))), None)
     except Exception as error:  # its parsers fail by whatever the next line raises
         why = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, KeyError):  # whose text is nothing but the name
+            why = f"it has no {error.args[0]}"
         raise DataError(path, f"cannot be read as {'mmCIF' if is_cif else 'PDB'} by Biopython ({why})") from None
     found = [] if model is None else [_chain(chain) for chain in model]
     return [chain for chain in found if chain.letters]
@@ -121,7 +123,7 @@ def _chain(chain: Any) -> Chain:
     letters, atoms = list[str](), list[Array]()
     for residue in chain:
         name = residue.get_resname().strip()
-        letter = NUCLEOTIDES.get(name) or (seq1(name, undef_code="") or _modified(name))
+        letter = NUCLEOTIDES.get(name) or seq1(name, undef_code="") or _modified(name)
         heavy = [atom.coord for atom in residue if atom.element not in ("H", "D")]
         if letter and heavy:
             letters.append(letter)
@@ -130,7 +132,7 @@ def _chain(chain: Any) -> Chain:
 
 
 def _modified(name: str) -> str:
-    """Return the letter of the amino acid that a modified one, such as selenomethionine, was made from; else ""."""
-    from Bio.Data.PDBData import protein_letters_3to1_extended
+    """Return the letter that a residue was made from, as selenomethionine or pseudouridine were; else ""."""
+    from Bio.Data.PDBData import nucleic_letters_3to1_extended, protein_letters_3to1_extended
 
-    return str(protein_letters_3to1_extended.get(name.ljust(3), ""))
+    return str((protein_letters_3to1_extended | nucleic_letters_3to1_extended).get(name.ljust(3), ""))
