@@ -1,5 +1,6 @@
 """How unlike in scale the rows of a data matrix are: an estimate, and an exact test against Gaussian rows."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -13,6 +14,8 @@ from simulate.masked.row_sources import as_row_blocks
 from theory.core import Array, AtLeast, Positive, Result, checked
 
 ROTATIONS = 39  # the least p-value is then 1/40
+ROWS_PER_COLUMN = 2  # from which on residuals tell a large row better than its entries do
+LEAST_ROTATIONS = 99  # of the test of the largest scale, which seldom needs all of them where rows are alike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +91,37 @@ def row_scales(fitted: MaskedFit, X: Array) -> Array:
     used = mean > 0  # a column of zeros tells nothing
     scales = (residuals[:, used] / mean[used]).mean(axis=1)
     return np.asarray(scales)
+
+
+def largest_row_scale(fitted: MaskedFit, X: Array, rng: Generator, level: float) -> tuple[int, float, float]:
+    """Return the row of X (n, d) of the largest estimated scale, that scale, and the p-value of an exact test of it.
+
+    The largest scale is ranked among those of random rotations of the rows, as `row_heterogeneity` ranks their mean
+    square: it sees one row among many that are alike, which hardly moves a mean. Rotations stop where so many of them
+    reach the largest scale that the p-value cannot be at most `level` any more; it is then their share (Besag and
+    Clifford 1991), which keeps it valid. Of less than two rows a column the scales are mean squares of the entries
+    themselves, in units of those of their columns: the rows about their mean sum to zero, so that without a large row
+    the others would still tell it. Where rows depend on each other the test is wrong more often than `level` says.
+    """
+    many = len(X) >= ROWS_PER_COLUMN * X.shape[1]
+    scales = row_scales(fitted, X) if many else _mean_squares(X)
+    row = int(scales.argmax())
+    largest = float(scales[row])
+    rotations = max(LEAST_ROTATIONS, math.ceil(1 / level - 1e-9) - 1)
+    enough = math.floor(level * (rotations + 1) + 1e-9)
+    basis, reached = _Rotations(X, rng), 0
+    for made in range(1, rotations + 1):
+        drawn = basis.draw()
+        reached += float((row_scales(fitted, drawn) if many else _mean_squares(drawn)).max()) >= largest
+        if reached == enough:
+            return row, largest, enough / made
+    return row, largest, (1 + reached) / (1 + rotations)
+
+
+def _mean_squares(X: Array) -> Array:
+    squares = X * X
+    mean = squares.mean(axis=0)
+    return np.asarray((squares[:, mean > 0] / mean[mean > 0]).mean(axis=1))
 
 
 class _Rotations:

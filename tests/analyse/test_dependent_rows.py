@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from figures.analyse.matrix import admitted, analyse_matrix, report
 from figures.analyse.matrix.centered_rows import ridge_of_contrasts
@@ -97,6 +98,25 @@ def test_of_independent_rows_nothing_is_corrected():
     law = SeriesLaws(np.array([1.0]), np.zeros(0)).contrasts(50)
     gcv = np.array([[1.0, 2.0], [0.5, 0.0]])
     np.testing.assert_allclose(law.corrected(gcv * 0.49, gcv), gcv * (1 + 1 / 50), rtol=1e-9)
+
+
+@pytest.mark.parametrize("share", [1e-6, 0.2, 0.9, 0.9999])
+@pytest.mark.parametrize("laws", [series(), series(0.97), GroupLaws(np.full(25, 4), 0.6)])
+def test_the_correction_is_that_of_the_theory_of_unlike_rows(laws, share):
+    """With the root D of E[t D/(1 + t D)] = y the error is the training error over E[t/(1 + t D)^2]."""
+    law = laws.contrasts(100)
+    t, p = np.array(law.scales.nodes), np.array(law.scales.probabilities)
+    D = brentq(lambda log_D: p @ (t / (t + np.exp(-log_D))) - share, -40, 40, xtol=1e-13)
+    ratio = p @ (t / (1 + t * np.exp(D)) ** 2)
+    gcv = np.array([[1.0, 0.3]])
+    found = law.corrected(gcv * (1 - share) ** 2, gcv)
+    np.testing.assert_allclose(found, gcv * (1 - share) ** 2 / ratio * law.mean_factor, rtol=1e-7)
+
+
+def test_a_fit_that_uses_all_that_a_singular_law_has_is_left_as_it_is():
+    law = GroupLaws(np.full(10, 4), 1.0).contrasts(40)
+    gcv = np.array([1.0, 0.5])
+    np.testing.assert_allclose(law.corrected(np.array([0.3, 0.0]), gcv), gcv * law.mean_factor, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

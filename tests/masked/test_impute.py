@@ -82,6 +82,44 @@ def test_blocks_are_inverted_whatever_their_size(size):
         Patterns.of(~holes).solve(-matrix, right, holes=True)
 
 
+def test_blocks_of_other_precision_are_refused():
+    patterns, right = Patterns.of(np.array([[True, False], [True, True]])), np.ones((1, 2, 2))
+    with pytest.raises(ValueError, match="matrix must be of dtype float64, got float32"):
+        patterns.solve(np.eye(2, dtype=np.float32), right, holes=False)
+    with pytest.raises(ValueError, match="right must be of dtype float64, got float32"):
+        patterns.solve(np.eye(2), right.astype(np.float32), holes=False)
+
+
+def test_sums_are_the_same_for_any_number_of_threads(monkeypatch):
+    """Of 80 blocks of 90, which are divided into parts; the parts do not depend on the number of threads."""
+    rng = np.random.default_rng(0)
+    root, seen = rng.standard_normal((180, 400)), rng.random((80, 180)) < 0.5
+    matrix, right = root @ root.T / 400, rng.standard_normal((1, 80, 180))
+    found = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr("numba.get_num_threads", lambda threads=threads: threads)
+        found.append(Patterns.of(seen).solve(matrix, right, holes=True))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.total, found[0].total)
+        np.testing.assert_array_equal(other.solved, found[0].solved)
+    blocks = [np.linalg.inv(matrix[np.ix_(~row, ~row)]) for row in seen]
+    assert np.trace(found[0].total) == pytest.approx(sum(np.trace(block) for block in blocks), rel=1e-10)
+
+
+@pytest.mark.parametrize("method", ["em", "pairwise", "own_rows"])
+@pytest.mark.parametrize("together", [False, True])
+def test_the_order_of_the_rows_does_not_count(method, together):
+    X, seen = table(8, n=60, d=10)
+    if together:
+        seen[::3, 2:6] = False
+    order = np.random.default_rng(1).permutation(60)
+    one, other = impute(X, seen, method=method), impute(X[order], seen[order], method=method)
+    assert other.lam == pytest.approx(one.lam, rel=1e-9)
+    np.testing.assert_allclose(other.table, one.table[order], atol=1e-6)
+    np.testing.assert_allclose(other.predicted_error, one.predicted_error[order], rtol=1e-6)
+    np.testing.assert_allclose(other.entry_residuals, one.entry_residuals[order], atol=1e-6)
+
+
 def test_the_distance_that_is_reported_bounds_the_true_one():
     for seed, lam in ((1, 0.05), (2, 0.3), (3, 1.0)):
         X, seen = table(seed, n=30, d=12, rate=0.5)

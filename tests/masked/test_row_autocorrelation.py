@@ -9,6 +9,7 @@ from simulate.core import Estimate, stream
 from simulate.masked import autocorrelation, autoregressive_rows, diagnose_rows, fit, row_autocorrelation, sample
 from simulate.masked.autocorrelation import permutation_test
 from simulate.masked.diagnosis import leave_one_out_ratio
+from simulate.masked.heterogeneity import largest_row_scale
 from simulate.masked.lagged_products import chosen_autoregression, mean_covariances, without_mean, without_shift
 from theory.models import (
     AR1,
@@ -287,6 +288,39 @@ def test_dependent_and_unlike_rows_are_told_apart(kind, correlation, law):
     ratio = np.mean([one.loo_over_gcv for one in found])
     assert ratio == pytest.approx(1.75 if law is SCALES else 1.0, abs=0.12 if law is SCALES else 0.01)
     assert np.mean([one.autocorrelation.values[0] for one in found]) == pytest.approx(correlation, abs=0.15)
+
+
+def test_one_row_of_a_large_scale_is_seen():
+    """Among 60 rows it raises the ratio of the two cross-validations less than three of its standard errors."""
+    for i in range(8):
+        rng = stream(0, "one large row", i)
+        X = sample(AR1(20, 0.6), 60, rng)
+        X[7] *= 10.0
+        found = diagnose_rows(X, 0.05, rng)
+        assert found.largest_row == 7
+        assert found.largest_p_value == 0.01
+        assert found.largest_scale > 5
+        assert found.kind == "unlike"
+        assert found.loo_over_gcv < 1 + 3 * found.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "lam", "scale", "power"), [(6, 0.05, 16, 0.75), (20, 0.5, 4, 0.75), (60, 0.1, 4, 0.75)])
+def test_level_and_power_of_the_test_of_the_largest_scale(d, lam, scale, power):
+    """At the level 0.1 it is wrong in one table of ten, and one row of this scale is found as often as measured."""
+    wrong = right = 0
+    for i in range(200):
+        rng = stream(0, "largest scale", d, lam, i)
+        X = sample(AR1(d, 0.6), 40, rng)
+        other = X.copy()
+        other[3] *= np.sqrt(scale)
+        for table, large in ((X, False), (other, True)):
+            table = table - table.mean(axis=0)
+            row, _, p_value = largest_row_scale(fit(table, lam), table, rng, 0.1)
+            wrong += not large and p_value <= 0.1
+            right += large and p_value <= 0.1 and row == 3
+    assert binom.isf(1 - 1e-4, 200, 0.1) <= wrong <= binom.isf(1e-4, 200, 0.1)
+    assert right >= binom.isf(1 - 1e-4, 200, power)
 
 
 @pytest.mark.parametrize("n", [15, 40])

@@ -78,7 +78,7 @@ def imputation_error(
     >>> print(f"{found.mean_error[found.best()]:.2f} +- {found.mean_stderr[found.best()]:.2f} of the variance")
     0.33 +- 0.01 of the variance
     """
-    return errors_along(holed_table(X, seen), lams, method)
+    return errors_along(holed_table(X, seen).in_own_order()[0], lams, method)
 
 
 def errors_along(holed: HoledTable, lams: Any, method: str) -> ImputationErrors:

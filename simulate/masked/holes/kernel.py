@@ -75,7 +75,7 @@ def _invert(block: Array, size: int, pivot: Array, lines: Array, factors: Array)
     rest = size - half
     if not _invert(block, half, pivot, lines, factors):
         return False
-    first, cross = np.empty((half, half), block.dtype), np.empty((rest, half), block.dtype)
+    first, cross = np.empty((half, half)), np.empty((rest, half))
     for i in range(half):
         for j in range(i + 1):
             first[i, j] = first[j, i] = -block[i, j]
@@ -122,12 +122,11 @@ def invert_blocks(
     `rows[firsts[p]:firsts[p + 1]]`. For each of them `solved[:, row, I]` becomes matrix_II^-1 right[:, row, I],
     `diagonal[row, I]` the diagonal of matrix_II^-1, and the lower triangle of matrix_II^-1 is added to `total[I, I]`.
     Return the number of the first pattern whose block is not positive definite, or -1. `right` has the shape (right
-    sides, n, d), and places ascend.
+    sides, n, d), and places ascend. Arrays of real numbers are of double precision, which `Patterns` sees to.
     """
     d = len(matrix)
-    kind = matrix.dtype
-    block, entries, answers = np.empty((d, d), kind), np.empty(d, kind), np.empty(d, kind)
-    pivot, lines, factors = np.empty((4, 4), kind), np.empty((4, d), kind), np.empty(4, kind)
+    block, entries, answers = np.empty((d, d)), np.empty(d), np.empty(d)
+    pivot, lines, factors = np.empty((4, 4)), np.empty((4, d)), np.empty(4)
     for p in range(len(starts) - 1):
         first, size = starts[p], starts[p + 1] - starts[p]
         for i in range(size):

@@ -1,6 +1,6 @@
 """Three methods to fill the holes of a table, and what each of them measures at entries predicted as if holes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -49,6 +49,11 @@ class Filled:
     matched: float
     distance: float = 0.0
     steps: int | None = None
+
+    def in_order(self, rows: NDArray[np.intp]) -> "Filled":
+        """Return the same for a table of which these were the numbers (n,) of the rows."""
+        names = ("values", "variances", "residuals", "measured_variances", "measured")
+        return replace(self, **{name: getattr(self, name)[np.argsort(rows)] for name in names})
 
 
 def by_maximization(holed: HoledTable, lam: float | None) -> Filled:

@@ -1,16 +1,21 @@
 """Groups the rows of a table by which of their entries were seen: rows of one pattern share one factorization."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.threads import in_threads
 from simulate.masked.holes.kernel import invert_blocks
 from theory.core.arrays import Array
 
 # The block of the holes is inverted up to this share of holes, beyond it that of the entries seen. Both need the cube
 # of their size, but the sum over rows that the second one yields is multiplied twice by a whole matrix.
 HOLES_UP_TO = 0.6
+CHUNKS = 16  # parts in which blocks are inverted, by as many threads as numba may use
+WORK_OF_THREADS = 2e7  # sum of the cubes of the sizes, below which threads cost more time than they save
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,21 +51,36 @@ class Patterns:
         return many, of_rows
 
     def _solve(self, matrix: Array, right: Array, chosen: NDArray[np.bool_]) -> "Blocks":
-        starts = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
-        solved, diagonal, total = np.zeros_like(right), np.zeros(right.shape[1:]), np.zeros_like(matrix)
-        failed = invert_blocks(
-            matrix,
-            np.nonzero(chosen)[1],
-            starts,
-            self.rows,
-            self.firsts,
-            np.ascontiguousarray(right),
-            solved,
-            diagonal,
-            total,
-        )
-        if failed >= 0:
-            raise np.linalg.LinAlgError(f"the block of row {self.rows[self.firsts[failed]]} is not positive definite")
+        for name, array in (("matrix", matrix), ("right", right)):
+            if array.dtype != np.float64:
+                raise ValueError(f"{name} must be of dtype float64, got {array.dtype}")
+        sizes = chosen.sum(axis=1)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.nonzero(chosen)[1]
+        solved, diagonal, right = np.zeros_like(right), np.zeros(right.shape[1:]), np.ascontiguousarray(right)
+        chunks = _chunks(sizes)
+        totals = np.zeros((len(chunks), *matrix.shape))
+
+        def invert(chunk: int) -> int:
+            part = chunks[chunk]
+            upto = slice(part.start, part.stop + 1)
+            failed = invert_blocks(
+                matrix,
+                places,
+                starts[upto],
+                self.rows,
+                self.firsts[upto],
+                right,
+                solved,
+                diagonal,
+                totals[chunk],
+            )
+            return int(failed) + part.start if failed >= 0 else -1
+
+        for failed in in_threads(invert, range(len(chunks)), min(len(chunks), numba.get_num_threads())):
+            if failed >= 0:
+                raise np.linalg.LinAlgError("the block of some row is not positive definite")
+        total = totals.sum(axis=0)
         return Blocks(solved, diagonal, total + np.tril(total, -1).T)
 
     def conditional(self, matrix: Array, values: Array, diagonal: bool = False) -> "Conditional":
@@ -87,6 +107,19 @@ class Patterns:
             filled[of_rows] = np.where(self.seen[of_rows], values[of_rows], some)
             spread += of_rows.sum() * matrix - matrix @ blocks.total @ matrix
         return Conditional(filled, spread, variances)
+
+
+def _chunks(sizes: NDArray[np.int64]) -> list[range]:
+    """Divide patterns, with blocks of these sizes, into parts of about equal work.
+
+    There are as many parts whatever the number of threads, so that sums over the parts have the same rounding.
+    """
+    work = np.cumsum(sizes.astype(np.float64) ** 3)
+    if len(work) == 0 or work[-1] < WORK_OF_THREADS:
+        return [range(len(sizes))]
+    cuts = np.searchsorted(work, work[-1] * np.arange(1, CHUNKS) / CHUNKS)
+    edges = [0, *(int(cut) for cut in np.unique(cuts) if 0 < cut < len(sizes)), len(sizes)]
+    return [range(first, last) for first, last in pairwise(edges)]
 
 
 @dataclass(frozen=True, eq=False)

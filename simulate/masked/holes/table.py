@@ -36,6 +36,21 @@ class HoledTable:
         """The unbiased estimates (d,) of the columns' variances, in squared units of the data."""
         return np.asarray(self.scales**2 * self.counts / (self.counts - 1))
 
+    def in_own_order(self) -> tuple["HoledTable", NDArray[np.intp]]:
+        """Return the table with its rows in an order that is the same however they were given, and their numbers in it.
+
+        Rows are sorted by the ranks of their entries in their columns, 0 at holes, so that units and origins of the
+        columns do not count. Equal rows are the same in any order.
+        """
+        n = len(self.values)
+        ranks = np.zeros(self.values.shape, dtype=np.int32)
+        for column in range(ranks.shape[1]):
+            rows = self.seen[:, column]
+            ranks[rows, column] = 1 + np.unique(self.values[rows, column], return_inverse=True)[1]
+        keys = np.ascontiguousarray(ranks).view(f"V{ranks.itemsize * ranks.shape[1]}").reshape(n)
+        order = np.argsort(keys, kind="stable")
+        return HoledTable(self.values[order], self.seen[order], self.means, self.scales), order
+
     def in_units(self, standard: Array) -> Array:
         """Return numbers of columns in standard units (n, d) in those of the data."""
         return self.means + self.scales * standard

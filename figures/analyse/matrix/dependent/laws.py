@@ -15,9 +15,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.masked.corrected import RESOLVED, RowModes, correction
 from theory.core.arrays import Array
 from theory.models import PointScales, RowScales
-from theory.random_matrix.row_response import row_response, row_weight
 
 EXACT_ROWS = 400  # up to so many rows the eigenvalues are those of T, beyond them a spectral density
 MAX_RING_ROWS = 20_000  # more rows have the same law of eigenvalues
@@ -44,16 +44,17 @@ class ContrastLaw:
     def corrected(self, train: Array, gcv: Array) -> Array:
         """Return the errors on a new row far from the fitted ones, from what fits of the contrasts report.
 
-        `train` and `gcv` are mean squares of residuals of any shape, before and after generalized cross-validation.
-        Their ratio is (1 - y)^2 with the share y of the degrees of freedom that a fit uses. With the root D of
-        E[t D/(1 + t D)] = y over the scales t the error is train/E[t/(1 + t D)^2], which is GCV where all t are 1.
+        `train` and `gcv` are mean squares of residuals of any shape, before and after generalized cross-validation. The
+        scales are the eigenvalues of the covariance between the contrasts, by which `simulate.masked.corrected` says
+        how much too small the latter are. A fit that uses all degrees of freedom of a singular T tells no error; what
+        generalized cross-validation says of it is not corrected.
         """
-        shape = np.shape(gcv)
-        unused = np.sqrt(np.divide(train, gcv, out=np.ones(shape), where=gcv > 0)).ravel()
-        share = np.clip(1 - unused, 0.0, self.scales.present)
-        weight = row_weight(self.scales, share, self.scales.present - share)
-        ratio = row_response(self.scales, weight, share).train_ratio().reshape(shape)
-        reported = np.divide(train, ratio, out=np.array(gcv, dtype=float), where=ratio > 0)
+        reported = np.array(gcv, dtype=float)
+        modes = RowModes(np.array(self.scales.nodes), np.array(self.scales.probabilities), None)
+        shares = 1 - np.sqrt(np.divide(train, gcv, out=np.zeros(reported.shape), where=reported > 0))
+        told = (reported > 0) & ((modes.share == 1) | (shares < modes.share * (1 - 2 * RESOLVED)))
+        if told.any():
+            reported[told] *= correction(modes, shares[told], "lam")
         return np.asarray(reported * self.mean_factor)
 
 
