@@ -541,5 +541,5 @@ def test_rows_whose_holes_no_other_row_could_show_are_counted():
 def test_a_ridge_that_rounding_outweighs_is_refused_by_name(method):
     X, seen = table(4, n=6, d=8, rate=0.2)
     seen[:2] = True
-    with pytest.raises(ValueError, match="^lam must be"):
+    with pytest.raises(ValueError, match=r"^lam must be"):
         impute(X, seen, 1e-300, method)

@@ -3,8 +3,9 @@
 Every function returns an expression in the symbols of this module: alpha = n/d, lam the ridge of MaskedRidge, kappa
 the effective ridge, r a correlation, nu and v the diagonal and the off-diagonal variance (times d) of a GOE precision,
 b the block size, tau = tr Sigma^-1/d, variance = 1/(Sigma^-1)_kk the conditional variance. Variances are 1 except for
-the GOE; errors are squared and without a factor 1/2. Where kappa is no elementary function of lam, a curve is
-parametrized by kappa and `ridge` gives its lam. Sources: arXiv:2601.23208, and arXiv:2304.07235 for the overlaps.
+the GOE; errors are squared and without a factor 1/2. tau_2 = tr Sigma^-2/d belongs to the next order of the peak. Where
+kappa is no elementary function of lam, a curve is parametrized by kappa and `ridge` gives its lam. Sources:
+arXiv:2601.23208, and arXiv:2304.07235 for the overlaps.
 """
 
 import sympy as sp
@@ -13,6 +14,7 @@ from sympy import Expr
 alpha, lam, kappa = sp.symbols("alpha lambda kappa", positive=True)
 r = sp.Symbol("r", real=True)
 nu, v, b, tau = sp.symbols("nu v b tau", positive=True)
+tau_2 = sp.Symbol("tau_2", positive=True)
 variance = sp.Symbol("sigma^2", positive=True)
 
 
@@ -175,6 +177,48 @@ def peak_effective_ridge() -> Expr:
 def peak_test_error() -> Expr:
     """Return the leading order E ~ sigma^2/(2 sqrt(lam tau)) of the test error at alpha = 1 as lam -> 0."""
     return variance / (2 * sp.sqrt(lam * tau))
+
+
+def peak_test_error_to_next_order() -> Expr:
+    """Return the test error at alpha = 1 as lam -> 0 with the constant that follows the leading order.
+
+    It is sigma^2 (1/(2 sqrt(lam tau)) + tau_2/(2 tau^2)). Derived here for every Sigma: with
+    df1 = 1 - kappa tau + kappa^2 tau_2, the equation lam = kappa (1 - df1) gives
+    kappa = sqrt(lam/tau) (1 + tau_2 sqrt(lam/tau)/(2 tau)), and with 1 - df2 = 2 kappa tau - 3 kappa^2 tau_2 the error
+    sigma^2/(1 - df2) follows. What is left out is of order sqrt(lam).
+    """
+    return peak_test_error() + variance * tau_2 / (2 * tau**2)
+
+
+def isotropic_peak_test_error() -> Expr:
+    """Return the test error of Sigma = I at alpha = 1 in powers of s = sqrt(lam): 1/(2 s) + 1/2 + 3 s/16 - 5 s^3/256.
+
+    It is the series of `isotropic_test_error`; the next term is of order s^5.
+    """
+    s = sp.sqrt(lam)
+    return 1 / (2 * s) + sp.Rational(1, 2) + 3 * s / 16 - 5 * s**3 / 256
+
+
+def isotropic_peak_sample_ratio() -> Expr:
+    """Return the sample ratio alpha* = 1/(1 + lam) at which the test error of Sigma = I is largest, for every lam.
+
+    Derived here: the error is 1/(1 - 1/(alpha (1 + kappa)^2)), and with 1/alpha = (1 + kappa)(1 - lam/kappa) it is
+    largest where kappa (1 + kappa)/(kappa - lam) is least, that is where kappa^2 - 2 lam kappa - lam = 0.
+    """
+    return 1 / (1 + lam)
+
+
+def isotropic_peak_effective_ridge() -> Expr:
+    """Return the effective ridge kappa* = lam + sqrt(lam (1 + lam)) of Sigma = I at the top of the peak over alpha."""
+    return lam + sp.sqrt(lam * (1 + lam))
+
+
+def isotropic_peak_height() -> Expr:
+    """Return the largest test error E* = (1 + sqrt(1 + 1/lam))/2 of Sigma = I over all sample ratios at one ridge.
+
+    The ridge of a loss that is summed over samples, alpha lam, has a peak of the same height, at alpha = 1 + alpha lam.
+    """
+    return (1 + sp.sqrt(1 + 1 / lam)) / 2
 
 
 def _overlap(bare: Expr, precision: Expr) -> Expr:

@@ -149,9 +149,9 @@ def boltzmann_learning(
     the program was killed, learning goes on from there, to the same bits; only `seconds` may differ. The file stays.
 
     ValueError for bad arguments, MemoryError where the couplings do not fit, CheckpointError where the file belongs to
-    another run or cannot be written. FitError, with the fit as `.fit`, where
-    `max_iter` steps do not suffice; `check=False` returns that fit. Derived here: the step is Newton's for independent
-    sites, whose variance of a product of two centered indicators is close to f_i(a) f_j(b).
+    another run or cannot be written. FitError, with the fit as `.fit`, where `max_iter` steps do not suffice;
+    `check=False` returns that fit. Derived here: the step is Newton's for independent sites, whose variance of a
+    product of two centered indicators is close to f_i(a) f_j(b).
 
     >>> rng = np.random.default_rng(0)
     >>> states = rng.integers(0, 2, (500, 3))
@@ -172,11 +172,9 @@ def boltzmann_learning(
     strength = PRIOR_STRENGTH * float(np.sum(data.weights**2)) if l2 is None else l2
     field_strength = FIELD_SHARE * strength if field_l2 is None else field_l2
     first = independent_sites(data) if start is None else _checked_start(start, data)
-    settings = {
-        **{"l2": strength, "field_l2": field_strength, "pearson": pearson, "slope": slope, "mismatch": mismatch},
-        **{"rate": rate, "n_sweeps": n_sweeps, "n_chains": n_chains, "n_checked": n_checked},
-        **{"min_iter": min_iter, "max_iter": max_iter},
-    }
+    settings: dict[str, Any] = {"l2": strength, "field_l2": field_strength, "rate": rate, "n_sweeps": n_sweeps}
+    settings |= {"pearson": pearson, "slope": slope, "mismatch": mismatch, "n_checked": n_checked}
+    settings |= {"n_chains": n_chains, "min_iter": min_iter, "max_iter": max_iter}
     file = None if checkpoint is None else _file(checkpoint, data, first, settings, rng)
     chains = LearningChains(
         first,
