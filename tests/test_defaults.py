@@ -39,7 +39,7 @@ DEFAULTS = {
     },
     "figures.analyse.sequences": {
         "SequenceAnalysis": {"converged": True},
-        "analyse_sequences": {"identity": 0.8, "field_l2": 0.01, "test_fraction": 0.2, "tol": 0.003, "digest": ""},
+        "analyse_sequences": {"identity": 0.8, "field_l2": 0.01, "test_fraction": 0.2, "tol": 0.003, "with_fit": False},
         "as_experiment": {"is_short": False},
         "panels": {"is_short": False},
         "report": {"width": 110},
