@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.coordinates import coordinate_parts
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
+from theory.random_matrix.bbp.sample_top import largest_sample_eigenvalue
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of, spike_strength, spiked_noise, strength_array
 from theory.random_matrix.bbp.transition import no_threshold, threshold_of
@@ -218,7 +220,7 @@ def _read(bulk: SpikedBulk, strength: float, found: list[Emerged], read_out: Rea
 
 
 def _along_training(data: SpikedData, strength: float, read_out: ReadOut) -> SpikeOutlier:
-    noise = trained_noise(data)
+    noise = trained_noise(data, partial(largest_sample_eigenvalue, data, strength))
     place, overlaps = outlier_place(noise, strength), [0.0, 0.0]
     weights = np.full(data.noise.spectrum.n_coordinates, math.nan)
     if place is not None:

@@ -1,6 +1,7 @@
 """Noise whose coordinates fall into blocks of statistically equal ones, and its matrix Dyson equation."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,13 +10,15 @@ from numpy.typing import NDArray
 from theory.core import Array
 from theory.models import SpikedData
 from theory.models.spectrum import Spectrum
+from theory.models.training import Descent, Flow, Training
 from theory.numerics import ConvergenceError
-from theory.numerics.filters import Filter, flow_filter
+from theory.numerics.filters import Filter, Recursion, flow_filter, short_descent_filter
 from theory.random_matrix.complex_ridge import inverse_diagonal, solve_complex_ridge
 from theory.random_matrix.training.edge import Place, TrainingBranch
 from theory.random_matrix.training.equation import DysonEquation, real_copies
 
 POLES = 10  # error 2e-10 of the filter; with more of them the cancellation of their weights costs more than they bring
+LARGEST_ERROR = 1e-6  # of the filter of a descent
 TOLERANCE = 1e-3  # of the distance 1 - a from the edge to 1, by the errors of filter and equation
 ADVICE = "late in training with fewer rows than coordinates the edge merges with the eigenvalue 1: take an earlier time"
 
@@ -72,15 +75,16 @@ class TrainedNoise:
         return self.branch.edge
 
 
-def trained_noise(data: SpikedData) -> TrainedNoise:
-    """Follow the branch of the joint predictor of `data` to its right edge; ValueError and ConvergenceError."""
-    noise, training = _allowed(data), data.training
-    if training is None:
-        raise ValueError("training must be a Flow(time), got None")
-    kernel = flow_filter(training.time, POLES).shifted(data.lam or 0.0)
+def trained_noise(data: SpikedData, top: Callable[[], float]) -> TrainedNoise:
+    """Follow the branch of the joint predictor of `data` to its right edge; ValueError and ConvergenceError.
+
+    `top` computes the largest eigenvalue of the sample covariance, which descent needs and the flow does not.
+    """
+    noise, kernel = _allowed(data), _kernel(data, top)
     equation = dyson_equation(noise, data.alpha, kernel)
     branch = TrainingBranch(equation)
-    what = f"edge of the predictor at time {training.time:g} for alpha = {data.alpha:g}"
+    time = data.training.time if isinstance(data.training, Flow | Descent) else math.nan
+    what = f"edge of the predictor at time {time:g} for alpha = {data.alpha:g}"
     # Errors of the filter and of the equation move the edge by as much, which matters beside its distance from 1.
     error = (kernel.error + 3 * branch.edge.defect) / abs(1 - 1 / branch.edge.tau) if not branch.lost else math.inf
     if not error <= TOLERANCE:
@@ -97,6 +101,34 @@ def dyson_equation(noise: BlockNoise, alpha: float, kernel: Filter) -> DysonEqua
     weights = ((kernel.weights * kernel.ridges / kappa)[:, None] * inverse)[:, noise.blocks].T
     ridges, start, ones, b = real_copies(kernel.ridges, kappa, weights)
     return DysonEquation(spectrum.eigenvalues, spectrum.weights, b, ridges, ones, start, alpha)
+
+
+def _kernel(data: SpikedData, top: Callable[[], float]) -> Filter:
+    training, lam = data.training, data.lam or 0.0
+    if isinstance(training, Flow):
+        return flow_filter(training.time, POLES).shifted(lam)
+    if type(training) is not Descent:
+        raise ValueError(
+            f"training must be Flow or Descent where spikes are predicted, got {training!r}: momentum takes ten ridges "
+            "a step, and their square is the number of unknowns; one pass is no function of the sample covariance"
+        )
+    require_stable(training, top() + lam)
+    found = short_descent_filter(Recursion(training.step, training.steps, 0.0), top() + lam, POLES)
+    if not found.error <= LARGEST_ERROR:
+        raise ValueError(
+            f"training must have more steps, or smaller ones, where spikes are predicted, got {training!r}: its filter "
+            f"is a sum of {POLES} ridges to {found.error:.2g} only, and {LARGEST_ERROR:g} is needed"
+        )
+    return found.shifted(lam)
+
+
+def require_stable(training: Training | None, top: float) -> None:
+    """Raise ValueError where descent diverges at the largest eigenvalue `top`, the ridge included."""
+    if isinstance(training, Descent) and not training.step * top < 2:
+        raise ValueError(
+            f"training must have a step below {2 / top:.6g}, where Descent becomes unstable: the largest eigenvalue of "
+            f"the sample covariance, with the ridge, is {top:.6g}; got step = {training.step:g}"
+        )
 
 
 def _allowed(data: SpikedData) -> BlockNoise:
