@@ -42,12 +42,12 @@ def top_outlier(
     (`data.training`) is of any kind that `fit_training` takes. ValueError where there is a kind for less than ten
     coordinates, since best weights of few coordinates each would know the spike.
     """
-    u, X = _draw(data, d, rng, inputs)
+    u, X = draw_spiked(data, d, rng, inputs)
     if data.training is None:
         eigenvalue, right, left = top_eigenvectors(X, data.method, data.lam)
     else:
         eigenvalue, right, left = _top_of_predictor(fit_training(X, data.training, data.lam or 0.0).predictor)
-    return np.array([eigenvalue, _overlap(u, right, X, data, read_out), (u @ left) ** 2])
+    return np.array([eigenvalue, read_overlap(u, right, X, data, read_out), (u @ left) ** 2])
 
 
 @checked
@@ -72,7 +72,7 @@ def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs =
     """Measure the top eigenvalue of the symmetric part (A + A^T)/2 of the predictor A, and (u . v)^2, (2,)."""
     if data.training is not None:
         raise ValueError(f"training must be None for the symmetric part, got {data.training}")
-    u, X = _draw(data, d, rng, inputs)
+    u, X = draw_spiked(data, d, rng, inputs)
     predictor = fit(X, _ridge(data.lam)).predictor
     eigenvalue, vector = _top((predictor + predictor.T) / 2)
     return np.array([eigenvalue, (u @ vector) ** 2])
@@ -112,11 +112,12 @@ def _symmetric(X: Array, method: SpikeMethod, lam: float | None) -> tuple[Array,
 
 def _top_of_predictor(predictor: Array) -> tuple[float, Array, Array]:
     """Return the rightmost eigenvalue with its unit right and left eigenvectors, of a matrix that is not symmetric."""
-    (value, right), (_, left) = (_rightmost(matrix) for matrix in (predictor, predictor.T))
+    (value, right), (_, left) = (rightmost(matrix) for matrix in (predictor, predictor.T))
     return value, right, left
 
 
-def _rightmost(matrix: Array) -> tuple[float, Array]:
+def rightmost(matrix: Array) -> tuple[float, Array]:
+    """Compute the eigenvalue of the largest real part with its unit right eigenvector, of any real matrix."""
     d = len(matrix)
     if d > 2 * KRYLOV_VECTORS:
         try:
@@ -132,7 +133,7 @@ def _rightmost(matrix: Array) -> tuple[float, Array]:
     return float(values[top].real), vector / np.linalg.norm(vector)
 
 
-def _overlap(u: Array, right: Array, X: Array, data: SpikedData, read_out: ReadOut) -> float:
+def read_overlap(u: Array, right: Array, X: Array, data: SpikedData, read_out: ReadOut) -> float:
     """Measure (u . v)^2 of a right eigenvector that is read off as `read_out` says."""
     if read_out == "best_diagonal":
         kinds = _kinds(at_size(data.noise, len(u)))
@@ -171,7 +172,15 @@ def _top(matrix: Array) -> tuple[float, Array]:
     return float(values[0]), vectors[:, 0]
 
 
-def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
+def unit_direction(data: SpikedData, d: int, rng: Generator) -> Any:
+    """Return the direction (d,) of the spike, drawn where none is given."""
+    if data.direction is not None:
+        return data.direction
+    u = rng.standard_normal(d)
+    return u / np.linalg.norm(u)
+
+
+def draw_spiked(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
     """Draw the direction of the spike, where it is not given, and n = round(alpha d) rows.
 
     Of many Gaussian rows, where the noise has independent coordinates or its family has no cheap map, d + 1 are drawn
@@ -179,11 +188,7 @@ def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Arr
     """
     if data.strength is None:
         raise ValueError("strength must be a positive number to draw spiked data, got None")
-    n, noise = sample_size(data.alpha, d), at_size(data.noise, d)
-    u: Any = data.direction
-    if u is None:
-        u = rng.standard_normal(d)
-        u /= np.linalg.norm(u)
+    n, noise, u = sample_size(data.alpha, d), at_size(data.noise, d), unit_direction(data, d, rng)
     independent = isinstance(noise, Isotropic | Diagonal | TwoLevel)
     many = n > 2 * d if independent else n >= 2 * d and not has_own_map(noise)
     many = many and not isinstance(data.training, OnePass)  # one pass sees each row

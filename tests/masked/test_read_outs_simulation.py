@@ -8,7 +8,7 @@ import pytest
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit_training, top_outlier
-from simulate.masked.outliers import _draw, _overlap, _top_of_predictor, top_eigenvectors
+from simulate.masked.outliers import draw_spiked, read_overlap, _top_of_predictor, top_eigenvectors
 from theory.models import AR1, Blocks, Descent, Flow, OnePass, Scaled, SpikedData, TwoLevel
 from theory.random_matrix import outlier
 
@@ -29,12 +29,12 @@ def measured(method, lam, training, strength, alpha, d, replicates):
     data = SpikedData(NOISE, strength=strength, alpha=alpha, method=method, lam=lam, training=training)
     found = []
     for r in range(replicates):
-        u, X = _draw(data, d, stream(0, "read-outs", method, str(lam), str(training), alpha, d, r), "gaussian")
+        u, X = draw_spiked(data, d, stream(0, "read-outs", method, str(lam), str(training), alpha, d, r), "gaussian")
         if training is None:
             right = top_eigenvectors(X, method, lam)[1]
         else:
             right = _top_of_predictor(fit_training(X, training).predictor)[1]
-        found.append([_overlap(u, right, X, data, read_out) for read_out in READ_OUTS])
+        found.append([read_overlap(u, right, X, data, read_out) for read_out in READ_OUTS])
     return [Estimate.of(column) for column in np.array(found).T]
 
 
@@ -93,7 +93,7 @@ def test_a_wrong_read_out_would_be_seen(agrees):
 def test_the_top_of_a_predictor_is_that_of_all_its_eigenvalues(training, d):
     """Small matrices are decomposed wholly, large ones by their Krylov space; one pass sees each of many rows."""
     data = SpikedData(TwoLevel(d, 0.3, 4.0, 0.25), strength=9.0, alpha=3.0, training=training)
-    u, X = _draw(data, d, np.random.default_rng(2), "gaussian")
+    u, X = draw_spiked(data, d, np.random.default_rng(2), "gaussian")
     assert len(X) == (3 * d if isinstance(training, OnePass) else d + 1)
     predictor = fit_training(X, training).predictor
     values, vectors = np.linalg.eig(predictor)
@@ -108,7 +108,7 @@ def test_the_top_of_a_predictor_is_that_of_all_its_eigenvalues(training, d):
 
 def test_read_outs_are_what_they_say():
     data = SpikedData(TwoLevel(20, 0.3, 4.0, 0.5), strength=9.0, alpha=2.0, method="correlation_pca")
-    u, X = _draw(data, 20, np.random.default_rng(2), "gaussian")
+    u, X = draw_spiked(data, 20, np.random.default_rng(2), "gaussian")
     deviations = np.sqrt((X**2).mean(0))
     c = np.linalg.eigh(X.T @ X / len(X) / np.outer(deviations, deviations))[1][:, -1]
     found = {
