@@ -15,9 +15,11 @@ from theory.core.arrays import Array
 from theory.models import Flow, SpikedData
 
 OVERLAP = 0.2  # of the direction read off in standard units
-ENDS = {1.0: (0.02, 400.0), 0.5: (0.02, 45.0)}  # of the time; later the edge at alpha = 1/2 is not resolved
+BEST = 6.0  # about the best time at alpha = 1
+ENDS = {1.0: (0.02, 400.0), 0.5: (0.02, 30.0)}  # of the time; later the edge at alpha = 1/2 is not resolved
 TITLES = {alpha: rf"$\alpha = {alpha:g}$" for alpha in ENDS}
-NEEDED = "strength for the overlap 0.2"
+NEEDED = "strength for an overlap of 0.2"
+RELATIVE = r"$\alpha = 1$: over $t = 6$"
 
 
 def flow(alpha: float, time: float, strength: float | None = None) -> SpikedData:
@@ -40,13 +42,13 @@ def needed_at(alpha: float, time: float) -> float:
 
 
 def needed(alpha: float, times: Sequence[float]) -> dict[str, Array]:
-    return {NEEDED: np.array([needed_at(alpha, float(time)) for time in times])}
+    return {NEEDED: np.array([needed_at(alpha, float(time)) for time in times]) / needed_at(alpha, BEST)}
 
 
 def measured(alpha: float, times: Sequence[float], d: int, rng: np.random.Generator) -> dict[str, Array]:
-    """Find the strengths that one draw needs at all times: their differences are those of the times."""
-    records = [flow(alpha, time) for time in times]
-    return {NEEDED: needed_strengths(records, OVERLAP, d, rng, "standard_units")}
+    """Find the strengths that one draw needs at all times, over that at the best: ratios of one draw vary little."""
+    found = needed_strengths([flow(alpha, time) for time in (*times, BEST)], OVERLAP, d, rng, "standard_units")
+    return {NEEDED: found[:-1] / found[-1]}
 
 
 def others(alpha: float) -> dict[str, Curve]:
@@ -79,27 +81,32 @@ EXPERIMENT = Experiment(
     by_point=True,
     settings={TITLES[1.0]: 1.0},
     panels=[
+        *(Panel(title=title, curves=lines(alpha), ylim=(0.15, 7)) for alpha, title in TITLES.items()),
         Panel(
-            title=TITLES[1.0],
-            curves=lines(1.0)
-            | {
+            title=RELATIVE,
+            curves={
                 NEEDED: Curve(
                     number=NEEDED,
                     setting=TITLES[1.0],
                     theory=needed,
-                    line=np.geomspace(0.25, 30, 13),
-                    points=(0.4, 1.0, 2.5, 6.0, 18.0),
-                    color=5,
+                    line=np.geomspace(0.4, 30, 11),
+                    points=(0.5, 1.0, 2.5, 18.0),
                 )
             },
+            ylabel="strength / strength at $t = 6$",
+            ylim=(0.8, 4),
         ),
-        Panel(title=TITLES[0.5], curves=lines(0.5)),
     ],
-    d=80,
-    replicates=16,
+    d=64,
+    replicates=20,
     xlabel="time of training $t$",
     ylabel=r"strength of the spike $\theta$",
     xscale="log",
     yscale="log",
-    caption="",
+    caption="Masked regression sees the weakest directions if training stops in time: the threshold of gradient flow "
+    "has a minimum in t, below that of every ridge and every PCA. Noise: variance 0.3 on 80 % of the coordinates, 4 "
+    "on 20 %. Left and middle, theory: the minimum is 0.350 at alpha = 1, against 0.368 of the best ridge and "
+    "correlation PCA, which coincide; at alpha = 1/2 0.497, against 0.988 and 0.521. Right: strength for the overlap "
+    "0.2 with the direction in standard units, over that at t = 6 in the same draw; markers are simulations at d = "
+    "{sizes}, extrapolated in 1/d, with bars. The late rise, 2 % in the limit, is larger at finite d.",
 )

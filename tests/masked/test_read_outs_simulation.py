@@ -8,7 +8,7 @@ import pytest
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit_training, top_outlier
-from simulate.masked.outliers import draw_spiked, read_overlap, _top_of_predictor, top_eigenvectors
+from simulate.masked.outliers import _top_of_predictor, draw_spiked, read_overlap, top_eigenvectors
 from theory.models import AR1, Blocks, Descent, Flow, OnePass, Scaled, SpikedData, TwoLevel
 from theory.random_matrix import outlier
 
