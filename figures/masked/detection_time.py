@@ -12,7 +12,7 @@ from figures.masked.spiked_noise import COLORS, NAMES, two_level
 from simulate.masked import needed_strengths
 from theory import random_matrix
 from theory.core.arrays import Array
-from theory.models import Flow, SpikedData
+from theory.models import Flow, SpikedData, SpikeMethod
 
 OVERLAP = 0.2  # of the direction read off in standard units
 BEST = 6.0  # about the best time at alpha = 1
@@ -54,7 +54,7 @@ def measured(alpha: float, times: Sequence[float], d: int, rng: np.random.Genera
 def others(alpha: float) -> dict[str, Curve]:
     """Declare the thresholds of the best ridge and of the kinds of PCA, and the bound, as lines."""
 
-    def least(method: str, lam: float | None = None) -> float:
+    def least(method: SpikeMethod, lam: float | None = None) -> float:
         return float(random_matrix.threshold(SpikedData(two_level(), alpha=alpha, method=method, lam=lam)))
 
     def bound() -> float:
@@ -104,9 +104,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     caption="Masked regression sees the weakest directions if training stops in time: the threshold of gradient flow "
-    "has a minimum in t, below that of every ridge and every PCA. Noise: variance 0.3 on 80 % of the coordinates, 4 "
-    "on 20 %. Left and middle, theory: the minimum is 0.350 at alpha = 1, against 0.368 of the best ridge and "
-    "correlation PCA, which coincide; at alpha = 1/2 0.497, against 0.988 and 0.521. Right: strength for the overlap "
-    "0.2 with the direction in standard units, over that at t = 6 in the same draw; markers are simulations at d = "
-    "{sizes}, extrapolated in 1/d, with bars. The late rise, 2 % in the limit, is larger at finite d.",
+    "has a minimum in t, below that of every ridge and every PCA. Noise: variance 0.3 on 80 % of the "
+    "coordinates, 4 on 20 %. Left and middle, theory: the minimum is 0.350 at alpha = 1, against 0.368 of the "
+    "best ridge and correlation PCA, which coincide; at alpha = 1/2 0.497, against 0.988 and 0.521. Right: "
+    "strength for the overlap 0.2 with the direction in standard units, over that at t = 6 in the same draw; "
+    "markers are simulations at d = {sizes}, extrapolated in 1/d, with bars. The late rise, 2 % in the limit, "
+    "is larger at finite d.",
 )

@@ -1,6 +1,7 @@
 """How much of a spike is read off along training depends more on the read-out than on the method."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -26,12 +27,10 @@ NUMBERS |= {method: (method, "standard_units") for method in (FLOW, RIDGE, PCA)}
 
 
 def record(alpha: float, method: str, time: float) -> SpikedData:
-    known = {"strength": STRENGTH, "alpha": alpha}
+    data = SpikedData(two_level(), strength=STRENGTH, alpha=alpha)
     if method == PCA:
-        return SpikedData(two_level(), method="correlation_pca", **known)
-    if method == RIDGE:
-        return SpikedData(two_level(), lam=0.01, **known)
-    return SpikedData(two_level(), training=Flow(float(time)), **known)
+        return replace(data, method="correlation_pca")
+    return replace(data, lam=0.01) if method == RIDGE else replace(data, training=Flow(float(time)))
 
 
 def measured(alpha: float, points: Mapping[str, Sequence[float]], d: int, rng: np.random.Generator) -> dict[str, Array]:
@@ -51,12 +50,29 @@ def overlap(alpha: float, name: str, time: float) -> float:
     return random_matrix.outlier(record(alpha, method, time), read_out=read_out).overlap
 
 
-def curve(alpha: float, name: str, line: Sequence[float] | Array, points: Sequence[float], **look: object) -> Curve:
+def curve(
+    alpha: float,
+    name: str,
+    line: Sequence[float] | Array,
+    points: Sequence[float],
+    judged: Callable[[float], bool],
+    color: int | None = None,
+) -> Curve:
+    moving = NUMBERS[name][0] == FLOW
+
     def theory(alpha: float, times: Sequence[float]) -> dict[str, Array]:
-        moving = NUMBERS[name][0] == FLOW
         return {name: np.array([overlap(alpha, name, float(time) if moving else 1.0) for time in times])}
 
-    return Curve(number=name, setting=TITLES[alpha], theory=theory, line=line, points=points, **look)  # type: ignore[arg-type]
+    return Curve(
+        number=name,
+        setting=TITLES[alpha],
+        theory=theory,
+        line=line,
+        points=points,
+        judged_where=judged,
+        color=color,
+        style=None if moving else "--",
+    )
 
 
 EXPERIMENT = Experiment(
@@ -69,32 +85,31 @@ EXPERIMENT = Experiment(
         Panel(
             title=TITLES[1.0],
             curves={
-                name: curve(1.0, name, np.geomspace(0.3, 50, 25), (0.3, 1.0, 6.0, 20.0), judged_where=lambda t: t > 0.9)
+                name: curve(1.0, name, np.geomspace(0.3, 50, 25), (0.3, 1.0, 6.0, 20.0), lambda time: time > 0.9)
                 for name in READ_OUTS
             },
         ),
         Panel(
             title=TITLES[0.5],
             curves={
-                FLOW: curve(
-                    0.5, FLOW, np.geomspace(0.3, 25, 25), (0.5, 1.5, 6.0), color=0, judged_where=lambda t: t > 1.2
-                ),
-                RIDGE: curve(0.5, RIDGE, (0.3, 25.0), (6.9,), color=4, style="--"),
-                PCA: curve(0.5, PCA, (0.3, 25.0), (5.2,), color=COLORS["correlation_pca"], style="--"),
+                FLOW: curve(0.5, FLOW, np.geomspace(0.3, 25, 25), (0.5, 1.5, 6.0), lambda time: time > 1.2, color=0),
+                RIDGE: curve(0.5, RIDGE, (0.3, 25.0), (6.9,), lambda _: True, color=4),
+                PCA: curve(0.5, PCA, (0.3, 25.0), (5.2,), lambda _: True, color=COLORS["correlation_pca"]),
             },
         ),
     ],
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
-    d=200,
-    replicates=16,
+    d=140,
+    replicates=14,
     xlabel="time of training $t$",
     ylabel=r"overlap $(u \cdot v)^2$",
     xscale="log",
     ylim=(-0.02, 0.8),
     caption="How a direction is read off changes its overlap with the spike more than the method, or the time at which "
     "training stops. Noise: variance 0.3 on 80 % of the coordinates, 4 on 20 %; spike of strength 1.5. Left: "
-    "the direction of gradient flow as reported, with entries divided by standard deviations, and with the best "
-    "weights of the coordinates; the last two nearly coincide. Right: flow, correlation PCA and a ridge compared in "
-    "one read-out, standard units, which is what correlation PCA reports. Lines are theory in the limit d = infinity; "
-    "markers are simulations at d = {sizes}, extrapolated in 1/d, with bars; within a panel they share their draws.",
+    "the direction of gradient flow as reported, with entries divided by standard deviations, and with the best"
+    " weights of the coordinates; the last two nearly coincide. Right: flow, correlation PCA and a ridge "
+    "compared in one read-out, standard units, which is what correlation PCA reports. Lines are theory in the "
+    "limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d, with bars; within a panel"
+    " they share their draws.",
 )

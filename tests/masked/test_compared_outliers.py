@@ -61,8 +61,8 @@ def test_bad_input():
             function([], *more, 60, rng)
         with pytest.raises(ValueError, match="training must be a Flow or None here, got Nesterov"):
             function([replace(RECORDS[0], training=Nesterov(0.01, 5))], *more, 60, rng)
+    unlike = replace(RECORDS[2], row_scales=PointScales([0.5, 1.5], [0.5, 0.5]))
     with pytest.raises(ValueError, match="rows must be independent and of equal scale"):
-        unlike = replace(RECORDS[2], row_scales=PointScales([0.5, 1.5], [0.5, 0.5]))
         needed_strengths([unlike], 0.5, 60, rng)
     with pytest.raises(ValueError, match="overlap must be one that some strength reaches"):
         needed_strengths(RECORDS[3:], 1 - 1e-12, 60, rng)

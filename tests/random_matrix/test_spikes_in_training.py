@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from figures.masked.half_chain import half_chain_of
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import top_outlier
 from theory.models import AR1, Diagonal, Isotropic, SpikedData, TwoLevel
@@ -70,7 +71,8 @@ def test_one_real_ridge_is_masked_ridge():
     known = outlier(SpikedData(NOISE, strength=2.5, alpha=1.0, lam=0.05))
     assert threshold_strength(noise) == pytest.approx(known.threshold, rel=1e-6)
     place = outlier_place(noise, 2.5)
-    right, left = (eigenvector_parts(equation, place, 2.5, left=side).overlap(np.ones(1)) for side in (False, True))
+    parts = [eigenvector_parts(equation, place, 2.5, left=side).on(NOISE.spectrum) for side in (False, True)]
+    right, left = (one.overlap(np.ones(1)) for one in parts)
     assert (1 / place.tau, right, left) == pytest.approx(
         (known.eigenvalue, known.overlap, known.left_overlap), rel=1e-8
     )
@@ -167,6 +169,34 @@ def test_descent_on_alike_coordinates_has_the_eigenvectors_of_pca(step, steps):
     q = 2 / (shifted + root)
     expected = (1 - np.sum(weights / ((pca.eigenvalue + ridges) * q))).real
     assert found.eigenvalue == pytest.approx(expected, rel=1e-6)
+
+
+CHAIN = {0.003: 7.943, 0.03: 7.961314, 0.1: 8.036, 0.3: 8.767, 1: 13.110, 3: 13.439485, 10: 12.912}
+
+
+@pytest.mark.parametrize("time", CHAIN)
+def test_half_a_chain(time):
+    """Blocks of equal variance, of which one has 96 modes: thresholds that were computed with 192."""
+    data = SpikedData(half_chain_of(INF), strength=16.0, alpha=1.0, training=Flow(time))
+    found = outlier(data)
+    assert found.threshold == pytest.approx(CHAIN[time], rel=5e-5)
+    if time in (0.03, 3):
+        assert found.overlap == pytest.approx({0.03: 0.8922256, 3: 0.5514504}[time], abs=2e-6)
+        # All variances are equal, and yet the blocks have best weights of their own.
+        best = outlier(data, read_out="best_diagonal")
+        assert outlier(data, read_out="standard_units").overlap == pytest.approx(found.overlap, rel=1e-12)
+        assert best.overlap == pytest.approx({0.03: 0.895064, 3: 0.657943}[time], abs=2e-6)
+
+
+def test_a_branch_serves_all_strengths():
+    """The same answers, whatever was asked of a noise before."""
+    fresh = [
+        outlier(SpikedData(TwoLevel(INF, 0.3, 4.0, 0.2), strength=s, alpha=1.0, training=Flow(4.0))) for s in (1, 2)
+    ]
+    noise = TwoLevel(INF, 0.3, 4.0, 0.2)
+    again = [outlier(SpikedData(noise, strength=s, alpha=1.0, training=Flow(4.0))) for s in (2, 1, 2)]
+    for one, two in ((fresh[0], again[1]), (fresh[1], again[0]), (fresh[1], again[2])):
+        assert (one.eigenvalue, one.overlap, one.iterations) == (two.eigenvalue, two.overlap, two.iterations)
 
 
 def test_simulated_descent(agrees):

@@ -221,6 +221,7 @@ def _read(bulk: SpikedBulk, strength: float, found: list[Emerged], read_out: Rea
 
 def _along_training(data: SpikedData, strength: float, read_out: ReadOut) -> SpikeOutlier:
     noise = trained_noise(data, partial(largest_sample_eigenvalue, data, strength))
+    before = noise.branch.iterations  # the branch may have served other strengths
     place, overlaps = outlier_place(noise, strength), [0.0, 0.0]
     weights = np.full(data.noise.spectrum.n_coordinates, math.nan)
     if place is not None:
@@ -245,7 +246,7 @@ def _along_training(data: SpikedData, strength: float, read_out: ReadOut) -> Spi
         read_out=read_out,
         weights=weights,
         residual=noise.error,
-        iterations=noise.branch.iterations,
+        iterations=noise.branch.marched + noise.branch.iterations - before,
         converged=True,
     )
 

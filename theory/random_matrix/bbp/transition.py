@@ -96,7 +96,7 @@ def _along_training(data: SpikedData) -> SpikeThreshold:
         edge=1 / noise.edge.tau,
         effective_h=math.nan,
         residual=noise.error,
-        iterations=noise.branch.iterations,
+        iterations=noise.branch.marched,
         converged=True,
     )
 

@@ -58,6 +58,7 @@ class TrainingBranch:
         self.places: list[Place] = []
         self.iterations = 0
         self.lost = self._march()
+        self.marched = self.iterations  # up to the edge
 
     @property
     def edge(self) -> Place:
