@@ -71,7 +71,8 @@ EXPERIMENT = Experiment(
     unjudged="all numbers are thresholds by theory",
     caption="The color of a point tells the method whose threshold, the least strength of a delocalized spike that "
     "it sees, is the lowest. A pale color says that masked regression and the best kind of PCA need almost the same "
-    "strength, a full one that they differ by a factor of two or more. Contours are the threshold of masked "
+    "strength, a full one that they differ by a factor of two or more. Thresholds are the same however the "
+    "direction is read off. Contours are the threshold of masked "
     "regression over that of the best of three kinds of PCA (of the covariance, of the correlation matrix and of "
     "the covariance without its diagonal), which have no ridge; below 1 masked regression is best. PCA of the "
     "covariance and PCA without the diagonal have no color, since neither is anywhere the best alone. All numbers "

@@ -7,6 +7,7 @@ records `RandomMasks`, `SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedDa
 from simulate.masked.autocorrelation import RowAutocorrelation, row_autocorrelation
 from simulate.masked.autoregression import RowAutoregression, autoregressive_rows
 from simulate.masked.blocked import BlockedError, blocked_error
+from simulate.masked.compared_outliers import compared_overlaps, needed_strengths
 from simulate.masked.contrasts import contrasts
 from simulate.masked.diagnosis import RowDiagnosis, diagnose_rows
 from simulate.masked.fit import MaskedFit, fit
@@ -68,6 +69,7 @@ __all__ = [
     "WindowErrors",
     "autoregressive_rows",
     "blocked_error",
+    "compared_overlaps",
     "contrasts",
     "coordinate_test_errors",
     "correlation_eigenvalues",
@@ -88,6 +90,7 @@ __all__ = [
     "mean_next_row_error",
     "mean_test_error",
     "mean_train_error",
+    "needed_strengths",
     "one_pass",
     "population_covariance",
     "predictor_eigenvalues",

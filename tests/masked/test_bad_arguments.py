@@ -231,7 +231,14 @@ SIMULATE = {
     "teacher_student_error": Example(measured.teacher_student_error, {"model": TeacherStudent(SIGMA, 1.5, 0.1)} | DRAW),
     "top_eigenvalue": Example(measured.top_eigenvalue, {"data": SPIKE} | DRAW | {"d": 10}),
     "top_eigenvectors": Example(outliers.top_eigenvectors, {"X": X, "method": "ssr", "lam": 0.1}),
-    "top_outlier": Example(measured.top_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
+    "top_outlier": Example(measured.top_outlier, {"data": SPIKE, "read_out": "reported"} | DRAW | {"d": 10}),
+    "compared_overlaps": Example(
+        measured.compared_overlaps, {"records": [SPIKE], "read_outs": ["reported"], "d": 10, "rng": stream(0)}
+    ),
+    "needed_strengths": Example(
+        measured.needed_strengths,
+        {"records": [SPIKE], "overlap": 0.5, "read_out": "reported", "d": 10, "rng": stream(0)},
+    ),
     "top_overlap": Example(measured.top_overlap, {"data": SPIKE} | DRAW | {"d": 10}),
     "window_errors": Example(measured.window_errors, {"X": MORE, "n": 20, "lams": [0.1], "windows": 2}),
     "whitened": Example(measured.whitened, {"X": X, "row_dependence": AR1Rows(10, 0.5)}),

@@ -8,7 +8,7 @@ import pytest
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, sample
-from simulate.masked.outliers import _draw, symmetric_outlier, top_eigenvectors, top_outlier
+from simulate.masked.outliers import draw_spiked, symmetric_outlier, top_eigenvectors, top_outlier
 from theory.models import AR1, Blocks, Empirical, PointScales, Scaled, SpikedData, TwoLevel
 from theory.random_matrix import outlier
 
@@ -44,7 +44,7 @@ def test_rows_that_stand_for_many_have_their_variance_along_the_spike(noise):
     """Each mean of (x.u)^2 over 4000 rows is that of a chi-square law; the mean over 150 directions to 1 percent."""
     data, n, ratios = SpikedData(noise, strength=6.0, alpha=400.0, method="pca"), 4000, []
     for r in range(150):
-        u, X = _draw(data, 10, stream(r, "along"), "gaussian")
+        u, X = draw_spiked(data, 10, stream(r, "along"), "gaussian")
         ratios.append(np.mean((X @ u) ** 2) / (6 + u @ noise.matrix @ u))
     assert np.mean(ratios) == pytest.approx(1, abs=5 * math.sqrt(2 / n / 150))
     assert np.var(ratios) == pytest.approx(2 / n, rel=0.6)  # five deviations
@@ -176,7 +176,7 @@ def test_a_simulation_needs_a_strength_and_a_ridge():
 def test_the_symmetric_part_is_half_the_sum_of_the_predictor_and_its_transpose():
     """The predictor from the inverse of the second moments, its top eigenvector by a solver of its own."""
     data = SpikedData(TwoLevel(20), np.eye(20)[:4].sum(axis=0) / 2, strength=5.0, alpha=2.0, lam=0.1)
-    u, X = _draw(data, 20, np.random.default_rng(1), "gaussian")
+    u, X = draw_spiked(data, 20, np.random.default_rng(1), "gaussian")
     precision = np.linalg.inv(X.T @ X / len(X) + 0.1 * np.eye(20))
     predictor = np.eye(20) - precision / np.diag(precision)[:, None]
     values, vectors = np.linalg.eigh(predictor / 2 + predictor.T / 2)

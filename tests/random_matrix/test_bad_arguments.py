@@ -93,7 +93,7 @@ EXAMPLES = {
         Example(LAW.stieltjes, {"z": [0.5 + 1j, 0.7]}),
         Example(LAW.mean, {"power": 2}),
         Example(random_matrix.threshold, {"data": SPIKE}),
-        Example(random_matrix.outlier, {"data": SPIKE}),
+        Example(random_matrix.outlier, {"data": SPIKE, "read_out": "reported"}),
         Example(
             random_matrix.spike_outliers,
             {

@@ -53,7 +53,7 @@ from theory.models.row_scales import EqualScales, PointScales, RowScales
 from theory.models.row_subjects import SubjectRows
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
-from theory.models.spiked_data import SpikedData, SpikeMethod
+from theory.models.spiked_data import ReadOut, SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
 from theory.models.topics import Masking, TopicMixture, TopicModel
@@ -121,6 +121,7 @@ __all__ = [
     "RandomFeatures",
     "RandomLabels",
     "RandomMasks",
+    "ReadOut",
     "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",

@@ -12,9 +12,10 @@ from theory.models.covariance import Covariance, set_checked
 from theory.models.joint_rows import DependentRows, require_rows
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
-from theory.models.training import Flow
+from theory.models.training import Training
 
 SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
+ReadOut = Literal["data_units", "reported", "standard_units", "best_diagonal"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +38,8 @@ class SpikedData(DependentRows):
     are 1. `row_dependence` is the covariance T between the rows, X = T^(1/2) Z Sigma^(1/2), as in `MaskedRidge`.
 
     `training` is for the method "ssr" and stops its fit: Flow(t) is gradient flow from zero up to the time t, on the
-    objective with the ridge `lam`, where None stands for none. By default the fit is the minimum itself.
+    objective with the ridge `lam`, where None stands for none. By default the fit is the minimum itself. The theory
+    follows `Flow` and `Descent`; simulations follow every record of training.
 
     >>> from theory.models import TwoLevel
     >>> SpikedData(TwoLevel(math.inf), None, strength=2.5, alpha=1.0, lam=0.05).method
@@ -52,7 +54,7 @@ class SpikedData(DependentRows):
     lam: NonNegative | None = field(default=None, kw_only=True)
     row_scales: RowScales = field(default=GAUSSIAN, kw_only=True)
     row_dependence: RowDependence = field(default=INDEPENDENT, kw_only=True)
-    training: Flow | None = field(default=None, kw_only=True)
+    training: Training | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_fields(self)

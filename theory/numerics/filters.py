@@ -157,14 +157,30 @@ def polynomial_filter(residual: Recursion, top: float) -> Filter:
     return _measured(residual, *_ellipse(residual, top), top)
 
 
+def short_descent_filter(residual: Recursion, top: float, n: Count) -> Filter:
+    """Build the filter of plain descent from n poles, those of the best rational approximation of the exponential.
+
+    It serves where the cost grows fast with the number of ridges. Its error is 3e-10 for n = 10 and a hundred steps or
+    more, 6e-9 at twenty and 3e-7 at eight; the weights are scaled so that their sum is 1.
+    """
+    zeta, weights = exponential_poles(n)
+    ridges, found = _carried(residual, zeta, zeta * weights)
+    return _measured(residual, ridges, found / (2 * found.sum().real), top)
+
+
 def _talbot(residual: Recursion) -> tuple[ComplexArray, ComplexArray]:
-    n, m, step = 2 * TALBOT_NODES, residual.steps, residual.step
+    n = 2 * TALBOT_NODES
     theta = np.pi * (2 * np.arange(TALBOT_NODES) + 1) / n
     # The contour and its constants are those of Trefethen, Weideman and Schmelzer, BIT 46, 653 (2006).
     cotangent = 1 / np.tan(0.6407 * theta)
     z = n * (0.5017 * theta * cotangent - 0.6122 + 0.2645j * theta)
     slope = n * (0.5017 * cotangent - 0.5017 * 0.6407 * theta / np.sin(0.6407 * theta) ** 2 + 0.2645j)
-    residues = np.exp(z) * slope / n / 1j
+    return _carried(residual, z, np.exp(z) * slope / n / 1j)
+
+
+def _carried(residual: Recursion, z: ComplexArray, residues: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+    """Carry e^z ~ sum residues/(z_j - z) to ridges and weights of descent, by e^(-mu) with s = (1 - e^(-u))/step."""
+    m, step = residual.steps, residual.step
     shrunk = np.exp(z / m)
     ridges = (shrunk - 1) / step
     return np.asarray(ridges, dtype=complex), residues * shrunk / (m * step * ridges)

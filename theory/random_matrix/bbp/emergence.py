@@ -36,6 +36,8 @@ class Emerged:
     left_overlaps: Array = field(repr=False)
     shared: float  # squared length of the projection of the right eigenvector on the span of the spikes
     left_shared: float
+    free: float  # the share 1 - m of the squared length of an eigenvector's mean that is left of it
+    spread: float  # the variance of its noise over (R Sigma_0 R)/n
     residual: float  # |log of the eigenvalue of B|, or the defect of the scalar equation if larger
     iterations: int
 
@@ -151,7 +153,8 @@ def overlaps_of(
         return np.asarray(free * side.cosines**2 / norm), float(free * _projected(bulk, side.cosines) / norm)
 
     (overlaps, shared), (left_overlaps, left_shared) = measured(right, traces.right), measured(left, traces.left)
-    return Emerged(point.nu, point.h, overlaps, left_overlaps, shared, left_shared, residual, count)
+    spread = rise * point.fall
+    return Emerged(point.nu, point.h, overlaps, left_overlaps, shared, left_shared, free, spread, residual, count)
 
 
 def _projected(bulk: SpikedBulk, cosines: Array) -> float:

@@ -108,11 +108,11 @@ class Dense:
         scale = np.broadcast_to(normalization.scale, len(self.matrix))
         # The diagonal of the branch is that of the ensemble, in units in which the scale is 1.
         known = point.diagonal
-        noise = self._inverse(point.h, point.nu, normalization)[1] if known is None else known / scale
+        noise = self.inverse(point.h, point.nu, normalization)[1] if known is None else known / scale
         return Traces(*(float(noise @ scale**power) / (alpha * len(noise)) for power in (0, 1, 2)))
 
     def _mean_forms(self, h: float, x: float, normalization: Normalization) -> Forms:
-        r, noise = self._inverse(h, x, normalization)
+        r, noise = self.inverse(h, x, normalization)
         scale = np.broadcast_to(normalization.scale, len(noise))
         own, squares = np.diagonal(r), np.einsum("ij,ij->j", r, r)
         diagonals = (own, scale * own, squares, scale * squares, scale**2 * squares, noise)
@@ -131,7 +131,7 @@ class Dense:
             raise np.linalg.LinAlgError(f"leading minor {failed} of the resolvent's inverse is not positive definite")
         return np.asarray(factor)
 
-    def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:
+    def inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:
         """Compute R and diag(R Sigma_0 R)."""
         r: Array = dpotrs(self._factor(h, x, normalization), np.eye(len(self.matrix)).T, lower=1, overwrite_b=1)[0]
         return r, np.einsum("ij,ij->i", r @ self.matrix, r)

@@ -2,21 +2,25 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.core import Array, Matrix, NonNegative, Positive, SolverResult, checked
-from theory.models import Covariance, SpikedData, SpikeMethod
+from theory.models import Covariance, ReadOut, SpikedData, SpikeMethod
 from theory.models.joint_rows import law_of_sample
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
+from theory.random_matrix.bbp.coordinates import coordinate_parts
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
+from theory.random_matrix.bbp.sample_top import largest_sample_eigenvalue
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of, spike_strength, spiked_noise, strength_array
 from theory.random_matrix.bbp.transition import no_threshold, threshold_of
+from theory.random_matrix.read_outs import standardizes
 from theory.random_matrix.spectral.real_branch import Side
 from theory.random_matrix.training.noise import trained_noise
 from theory.random_matrix.training.spikes import eigenvector_parts, outlier_place, threshold_strength
@@ -27,8 +31,10 @@ class SpikeOutlier(SolverResult):
     """The outlier that one spike makes; at the threshold and below it, the edge of the bulk and no overlap.
 
     `eigenvalue` and `edge` (the right end of the bulk) are eigenvalues of the method's matrix: of the joint masked
-    predictor for ssr, else of the sample matrix. `overlap` is (u . v)^2 with the normalized right eigenvector v, the
-    direction that the method reports, and `left_overlap` the same for the left one. `nu` is the eigenvalue of
+    predictor for ssr, else of the sample matrix. `overlap` is (u . v)^2 with the normalized right eigenvector v, as
+    `read_out` says (see `outlier`): its entries in data units are multiplied by `weights` of mean square 1, (c,) for
+    the rows c of `noise.spectrum.diagonal` or (d,) with a direction, nan where nothing is detected. `left_overlap` is
+    that of the left eigenvector as it is. `nu` is the eigenvalue of
     diag(Q)^1/2 (C + lam) diag(Q)^1/2, Q = (C + lam)^-1, for ssr, where the predictor's is 1 - 1/nu, and `eigenvalue`
     for the others. It is infinite at lam = 0 and alpha <= 1: there Q diverges, and the predictor has the eigenvalue 1
     on everything that the samples span. `effective_h` is h = 1/K at the outlier. `residual` is that of the outlier's
@@ -45,6 +51,8 @@ class SpikeOutlier(SolverResult):
     edge: float
     nu: float
     effective_h: float
+    read_out: str
+    weights: Array = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +80,7 @@ class SpikeOutliers(SolverResult):
 
 @checked
 @within_range
-def outlier(data: SpikedData) -> SpikeOutlier:
+def outlier(data: SpikedData, *, read_out: ReadOut = "data_units") -> SpikeOutlier:
     """Compute the outlier of the spike of `data`, and the overlap of its eigenvectors with the spike's direction.
 
     The right eigenvector of the joint predictor is D^-1/2 w, the left one D^1/2 w, for the eigenvector w of
@@ -80,6 +88,18 @@ def outlier(data: SpikedData) -> SpikeOutlier:
     D = 1/diag C, carried back to the coordinates of the data. Overlaps are inflated on coordinates of small D, also
     where nothing is detected: the 0 below the threshold is what vanishes as d -> infinity for a delocalized spike. In a
     noise without a largest variance (see `threshold`) nothing is detected, and the edge is that of an infinite nu.
+
+    `read_out` names the units in which this direction is compared with u. Thresholds do not depend on it; overlaps do
+    where variances differ, often by more than methods do, so that one comparison takes one read-out.
+
+    - "data_units": the right eigenvector, a direction in the space of the rows; for correlation_pca D^-1/2 w as above.
+    - "reported": the vector that the method itself reports. Its entries are in data units for all methods but
+      correlation_pca, which reports w, the eigenvector of the correlation matrix.
+    - "standard_units": the one in data units with each entry divided by the standard deviation of its coordinate, as w
+      is. (Whitening would divide by the variance; this goes half of the way.)
+    - "best_diagonal": the largest overlap that any weights of the coordinates reach. Where the signal of v is s_k u_k
+      sqrt(d) and its noise has variance v_k, they are s_k/(s_k^2 + v_k): `weights` of the result. They depend on the
+      noise and the strength, which data tell only if both are estimated, and not on u, which must be delocalized.
 
     Without a direction the answer is that of a random one in the limit d -> infinity, which changes no variance by
     itself. At a finite d a direction u adds strength u_k^2 to variance k, which matters to methods that divide the
@@ -92,35 +112,50 @@ def outlier(data: SpikedData) -> SpikeOutlier:
     Along a training (`data.training`) the eigenvalue is the place of the spike in the matrix Dyson equation (see
     `threshold`), and the overlaps come from the double pole of the resolvent there; `effective_h` is nan.
 
-    Raises ValueError for a record without a strength, or as `threshold`, and ConvergenceError where the equation of the
+    Raises ValueError for a record without a strength, for "best_diagonal" with a direction, whose best weights would
+    know it, or as `threshold`, and ConvergenceError where the equation of the
     outlier is not met.
 
     >>> from theory.models import Isotropic
     >>> found = outlier(SpikedData(Isotropic(float("inf")), strength=1.0, alpha=4.0, method="pca"))
     >>> f"{found.eigenvalue:.4f} {found.overlap:.4f}"  # (1 + s)(1 + d/(n s)) and (1 - d/(n s^2))/(1 + d/(n s)), s = 1
     '2.5000 0.6000'
+    >>> from theory.models import TwoLevel
+    >>> data = SpikedData(TwoLevel(float("inf"), 0.3, 4.0, 0.2), strength=2.5, alpha=1.0, method="correlation_pca")
+    >>> for read_out in ("data_units", "reported", "best_diagonal"):
+    ...     print(read_out, round(outlier(data, read_out=read_out).overlap, 3))
+    data_units 0.672
+    reported 0.764
+    best_diagonal 0.771
     """
     strengths = spike_strength(data)
+    if read_out == "best_diagonal" and data.direction is not None:
+        raise ValueError(
+            "read_out 'best_diagonal' needs direction = None: of a given direction the best weights know it"
+        )
     if data.training is not None:
-        return _along_training(data, float(strengths[0]))
+        return _along_training(data, float(strengths[0]), read_out)
     spiked = noise_of(data)
     if not spiked.has_edge:
-        return _unseen(float(strengths[0]), spiked)
+        return _unseen(float(strengths[0]), spiked, read_out)
     bulk = SpikedBulk(spiked)
     threshold, found = threshold_of(bulk), emerged(bulk, strengths)
     best = found[0] if found else _at_edge(bulk, len(strengths))
     contraction = bulk.normalizations.contraction if data.method == "ssr" else 1.0
+    overlap, weights = _read(bulk, float(strengths[0]), found, read_out)
     return SpikeOutlier(
         strength=float(strengths[0]),
         method=data.method,
         detected=bool(found),
         eigenvalue=bulk.normalizations.eigenvalue(best.x),
-        overlap=float(best.overlaps[0]),
+        overlap=overlap,
         left_overlap=float(best.left_overlaps[0]),
         threshold=threshold.value,
         edge=threshold.edge,
         nu=best.x / contraction if contraction > 0 else np.inf,
         effective_h=best.h,
+        read_out=read_out,
+        weights=weights,
         residual=best.residual,
         iterations=best.iterations + bulk.edge.iterations,
         converged=True,
@@ -171,12 +206,31 @@ def spike_outliers(
     )
 
 
-def _along_training(data: SpikedData, strength: float) -> SpikeOutlier:
-    noise = trained_noise(data)
+def _read(bulk: SpikedBulk, strength: float, found: list[Emerged], read_out: ReadOut) -> tuple[float, Array]:
+    """Return the overlap of one spike with its read-out, and the weights of this, (c,)."""
+    method, direction = bulk.spiked.method, bulk.spiked.directions
+    count = bulk.spiked.noise.spectrum.n_coordinates if direction is None else direction.shape[1]
+    if not found:
+        return 0.0, np.full(count, math.nan)
+    if read_out != "best_diagonal" and not standardizes(read_out, method):
+        return float(found[0].overlaps[0]), np.ones(count)
+    parts = coordinate_parts(bulk, strength, found[0])
+    weights = parts.weights(read_out, method)
+    return parts.overlap(weights), weights
+
+
+def _along_training(data: SpikedData, strength: float, read_out: ReadOut) -> SpikeOutlier:
+    noise = trained_noise(data, partial(largest_sample_eigenvalue, data, strength))
+    before = noise.branch.iterations  # the branch may have served other strengths
     place, overlaps = outlier_place(noise, strength), [0.0, 0.0]
+    weights = np.full(data.noise.spectrum.n_coordinates, math.nan)
     if place is not None:
-        parts = [eigenvector_parts(noise.equation, place, strength, left=left) for left in (False, True)]
-        overlaps = [one.overlap(np.ones(1)) for one in parts]
+        right, left = (
+            eigenvector_parts(noise.equation, place, strength, left=left).on(data.noise.spectrum)
+            for left in (False, True)
+        )
+        weights = right.weights(read_out, data.method)
+        overlaps = [right.overlap(weights), left.overlap(np.ones(1))]
     tau = noise.edge.tau if place is None else place.tau
     return SpikeOutlier(
         strength=strength,
@@ -189,13 +243,15 @@ def _along_training(data: SpikedData, strength: float) -> SpikeOutlier:
         edge=1 / noise.edge.tau,
         nu=tau / (tau - 1),
         effective_h=math.nan,
+        read_out=read_out,
+        weights=weights,
         residual=noise.error,
-        iterations=noise.branch.iterations,
+        iterations=noise.branch.marched + noise.branch.iterations - before,
         converged=True,
     )
 
 
-def _unseen(strength: float, spiked: SpikedNoise) -> SpikeOutlier:
+def _unseen(strength: float, spiked: SpikedNoise, read_out: ReadOut) -> SpikeOutlier:
     threshold = no_threshold(spiked)
     return SpikeOutlier(
         strength=strength,
@@ -208,6 +264,8 @@ def _unseen(strength: float, spiked: SpikedNoise) -> SpikeOutlier:
         edge=threshold.edge,
         nu=math.inf,
         effective_h=threshold.effective_h,
+        read_out=read_out,
+        weights=np.full(spiked.noise.spectrum.n_coordinates, math.nan),
         residual=0.0,
         iterations=None,
         converged=True,
@@ -216,4 +274,4 @@ def _unseen(strength: float, spiked: SpikedNoise) -> SpikeOutlier:
 
 def _at_edge(bulk: SpikedBulk, count: int) -> Emerged:
     edge = bulk.edge
-    return Emerged(edge.nu, edge.h, np.zeros(count), np.zeros(count), 0.0, 0.0, edge.residual, 0)
+    return Emerged(edge.nu, edge.h, np.zeros(count), np.zeros(count), 0.0, 0.0, 0.0, 0.0, edge.residual, 0)

@@ -68,6 +68,11 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
     are not met.
     """
     theta = float(spike_strength(data)[0])
+    if data.training is not None:
+        raise ValueError(
+            f"training must be None for the symmetric part, got {data.training}: along training (A + A^T)/2 mixes the "
+            "ridges on both sides, and its matrix equation, with twice the blocks, is not derived"
+        )
     if data.method != "ssr":
         raise ValueError(f"method must be 'ssr' for the symmetric part of the predictor, got {data.method!r}")
     if not data.row_law.alike:

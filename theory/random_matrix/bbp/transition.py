@@ -6,15 +6,17 @@ It is a root that is unique, since the strength that is needed is a concave func
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from theory.core import SolverResult, checked
-from theory.models import SpikedData
+from theory.models import Descent, SpikedData
 from theory.numerics import Solution
 from theory.numerics.extremes import within_range
+from theory.random_matrix.bbp.sample_top import largest_sample_eigenvalue
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
 from theory.random_matrix.spectral.real_branch import ADVICE
-from theory.random_matrix.training.noise import trained_noise
+from theory.random_matrix.training.noise import require_stable, trained_noise
 from theory.random_matrix.training.spikes import threshold_strength
 
 MAX_STRENGTH_RATIO = 1e15  # relative to the threshold of a spike that leaves its own scales alone
@@ -61,10 +63,12 @@ def threshold(data: SpikedData) -> SpikeThreshold:
 
     Along a training (`data.training`) it is the strength of a delocalized spike whose outlier lies at the edge of the
     matrix Dyson equation, which is solved for noise of independent blocks of coordinates that are alike; `effective_h`
-    is then nan, since no single number says what the sample changes.
+    is then nan, since no single number says what the sample changes. `Flow` and `Descent` of about ten steps and more
+    are solved.
 
-    Raises ValueError where the ridge of method "ssr" is left open or the noise is singular, and ConvergenceError where
-    the root is not met.
+    Raises ValueError where the ridge of method "ssr" is left open or the noise is singular, for steps of a descent that
+    diverge at the largest eigenvalue of the sample, for other records of training, and ConvergenceError where the root
+    is not met.
 
     >>> from theory.models import Isotropic, TwoLevel
     >>> f"{threshold(SpikedData(Isotropic(float('inf')), alpha=4.0, method='pca')).value:.6f}"  # sqrt(d/n)
@@ -82,14 +86,17 @@ def threshold(data: SpikedData) -> SpikeThreshold:
 
 
 def _along_training(data: SpikedData) -> SpikeThreshold:
-    noise = trained_noise(data)
+    noise = trained_noise(data, partial(largest_sample_eigenvalue, data))
+    value = threshold_strength(noise)
+    if isinstance(data.training, Descent):
+        require_stable(data.training, largest_sample_eigenvalue(data, value) + (data.lam or 0.0))
     return SpikeThreshold(
-        value=threshold_strength(noise),
+        value=value,
         method=data.method,
         edge=1 / noise.edge.tau,
         effective_h=math.nan,
         residual=noise.error,
-        iterations=noise.branch.iterations,
+        iterations=noise.branch.marched,
         converged=True,
     )
 

@@ -58,6 +58,7 @@ class TrainingBranch:
         self.places: list[Place] = []
         self.iterations = 0
         self.lost = self._march()
+        self.marched = self.iterations  # up to the edge
 
     @property
     def edge(self) -> Place:
@@ -70,10 +71,10 @@ class TrainingBranch:
         forward[-1] = 1.0
         place = self._at(start, forward, self._scale(start))
         self.places.append(place)
-        step = FIRST_STEP
+        step, lost = FIRST_STEP, ""
         for _ in range(MOST_STEPS):
             if step < SHORTEST_STEP:
-                return f"steps along the branch shrank to {step:.1g} at a = {1 / place.tau:.12g}"
+                return lost or f"steps along the branch shrank to {step:.1g} at a = {1 / place.tau:.12g}"
             ahead = self.step(place, step)
             if ahead is None:
                 step /= 3
@@ -81,8 +82,9 @@ class TrainingBranch:
             if ahead.rises < 0:
                 try:
                     self.places.append(self.root(place, step, lambda found: found.rises))
-                except ArithmeticError as lost:
-                    return str(lost)
+                except ArithmeticError as failed:
+                    lost, step = str(failed), step / 3
+                    continue
                 return ""
             self.places.append(ahead)
             turned = float(ahead.tangent @ place.tangent)

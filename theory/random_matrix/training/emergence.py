@@ -135,4 +135,4 @@ def _thresholds(data: SpikedData) -> Callable[[float], float]:
     if data.method != "ssr" or data.training is not None:
         given = f"method {data.method!r} and training = {data.training}"
         raise ValueError(f"data must leave the time open, with method 'ssr' and training = None, got {given}")
-    return lambda time: threshold_strength(trained_noise(replace(data, training=Flow(float(time)))))
+    return lambda time: threshold_strength(trained_noise(replace(data, training=Flow(float(time))), lambda: math.nan))

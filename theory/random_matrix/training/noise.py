@@ -1,7 +1,9 @@
 """Noise whose coordinates fall into blocks of statistically equal ones, and its matrix Dyson equation."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +11,16 @@ from numpy.typing import NDArray
 from theory.core import Array
 from theory.models import SpikedData
 from theory.models.spectrum import Spectrum
+from theory.models.training import Descent, Flow, Training
 from theory.numerics import ConvergenceError
-from theory.numerics.filters import Filter, flow_filter
+from theory.numerics.filters import Filter, Recursion, flow_filter, short_descent_filter
 from theory.random_matrix.complex_ridge import inverse_diagonal, solve_complex_ridge
 from theory.random_matrix.training.edge import Place, TrainingBranch
 from theory.random_matrix.training.equation import DysonEquation, real_copies
 
 POLES = 10  # error 2e-10 of the filter; with more of them the cancellation of their weights costs more than they bring
+KEPT = 64  # branches, of some 100 kB each
+LARGEST_ERROR = 1e-6  # of the filter of a descent
 TOLERANCE = 1e-3  # of the distance 1 - a from the edge to 1, by the errors of filter and equation
 ADVICE = "late in training with fewer rows than coordinates the edge merges with the eigenvalue 1: take an earlier time"
 
@@ -72,15 +77,28 @@ class TrainedNoise:
         return self.branch.edge
 
 
-def trained_noise(data: SpikedData) -> TrainedNoise:
-    """Follow the branch of the joint predictor of `data` to its right edge; ValueError and ConvergenceError."""
-    noise, training = _allowed(data), data.training
-    if training is None:
-        raise ValueError("training must be a Flow(time), got None")
-    kernel = flow_filter(training.time, POLES).shifted(data.lam or 0.0)
-    equation = dyson_equation(noise, data.alpha, kernel)
+def trained_noise(data: SpikedData, top: Callable[[], float]) -> TrainedNoise:
+    """Follow the branch of the joint predictor of `data` to its right edge; ValueError and ConvergenceError.
+
+    `top` computes the largest eigenvalue of the sample covariance, which descent needs and the flow does not.
+    """
+    _require_allowed(data)
+    training, lam = data.training, data.lam or 0.0
+    if not (isinstance(training, Flow) or type(training) is Descent):
+        raise ValueError(
+            f"training must be Flow or Descent where spikes are predicted, got {training!r}: momentum takes ten ridges "
+            "a step, and their square is the number of unknowns; one pass is no function of the sample covariance"
+        )
+    return _followed(data.noise.spectrum, data.alpha, training, lam, 0.0 if isinstance(training, Flow) else top() + lam)
+
+
+@lru_cache(maxsize=KEPT)
+def _followed(spectrum: Spectrum, alpha: float, training: Flow | Descent, lam: float, top: float) -> TrainedNoise:
+    """Follow the branch once for all strengths and read-outs that are asked of one noise at one time."""
+    noise, kernel = block_noise(spectrum), _kernel(training, top).shifted(lam)
+    equation = dyson_equation(noise, alpha, kernel)
     branch = TrainingBranch(equation)
-    what = f"edge of the predictor at time {training.time:g} for alpha = {data.alpha:g}"
+    what = f"edge of the predictor at time {training.time:g} for alpha = {alpha:g}"
     # Errors of the filter and of the equation move the edge by as much, which matters beside its distance from 1.
     error = (kernel.error + 3 * branch.edge.defect) / abs(1 - 1 / branch.edge.tau) if not branch.lost else math.inf
     if not error <= TOLERANCE:
@@ -99,7 +117,29 @@ def dyson_equation(noise: BlockNoise, alpha: float, kernel: Filter) -> DysonEqua
     return DysonEquation(spectrum.eigenvalues, spectrum.weights, b, ridges, ones, start, alpha)
 
 
-def _allowed(data: SpikedData) -> BlockNoise:
+def _kernel(training: Flow | Descent, top: float) -> Filter:
+    if isinstance(training, Flow):
+        return flow_filter(training.time, POLES)
+    require_stable(training, top)
+    found = short_descent_filter(Recursion(training.step, training.steps, 0.0), top, POLES)
+    if not found.error <= LARGEST_ERROR:
+        raise ValueError(
+            f"training must have more steps, or smaller ones, where spikes are predicted, got {training!r}: its filter "
+            f"is a sum of {POLES} ridges to {found.error:.2g} only, and {LARGEST_ERROR:g} is needed"
+        )
+    return found
+
+
+def require_stable(training: Training | None, top: float) -> None:
+    """Raise ValueError where descent diverges at the largest eigenvalue `top`, the ridge included."""
+    if isinstance(training, Descent) and not training.step * top < 2:
+        raise ValueError(
+            f"training must have a step below {2 / top:.6g}, where Descent becomes unstable: the largest eigenvalue of "
+            f"the sample covariance, with the ridge, is {top:.6g}; got step = {training.step:g}"
+        )
+
+
+def _require_allowed(data: SpikedData) -> None:
     if data.direction is not None:
         raise ValueError("direction must be None (a delocalized spike) along training: others are not derived")
     if not data.row_law.alike:
@@ -109,4 +149,3 @@ def _allowed(data: SpikedData) -> BlockNoise:
         raise ValueError(f"noise must have a largest variance along training, got {data.noise}")
     if float(spectrum.eigenvalues.min()) <= 0:
         raise ValueError(f"noise must be positive definite, got an eigenvalue {float(spectrum.eigenvalues.min())}")
-    return block_noise(spectrum)

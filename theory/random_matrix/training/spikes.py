@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import Array
+from theory.models.spectrum import Spectrum
+from theory.random_matrix.read_outs import CoordinateParts
 from theory.random_matrix.training.edge import Place
 from theory.random_matrix.training.equation import DysonEquation
 from theory.random_matrix.training.noise import TrainedNoise
@@ -15,17 +17,17 @@ from theory.random_matrix.training.noise import TrainedNoise
 class EigenvectorParts:
     """An eigenvector v of an outlier: v_k = sqrt(d) `signal` u_k + noise of variance `variance`, up to one factor.
 
-    Both have one entry for each mode, (m,), whose shares are `shares`.
+    Both have one entry for each mode, (m,).
     """
 
     signal: Array = field(repr=False)
     variance: Array = field(repr=False)
-    shares: Array = field(repr=False)
 
-    def overlap(self, weights: Array) -> float:
-        """Compute (u . w v)^2/|w v|^2 for diagonal weights w (m,)."""
-        size = self.shares @ (weights**2 * (self.signal**2 + self.variance))
-        return float((self.shares @ (weights * self.signal)) ** 2 / size)
+    def on(self, spectrum: Spectrum) -> CoordinateParts:
+        """Return what it has on each coordinate of a noise, where modes share coordinates the means over them."""
+        variances, shares = spectrum.diagonal(spectrum.eigenvalues), spectrum.coordinate_weights
+        square = spectrum.diagonal(self.signal**2 + self.variance)
+        return CoordinateParts(spectrum.diagonal(self.signal), square, np.sqrt(variances), shares)
 
 
 def outlier_place(noise: TrainedNoise, strength: float) -> Place | None:
@@ -75,7 +77,7 @@ def eigenvector_parts(
     xi = np.linalg.solve(np.eye(n * n) - operator, source.ravel()).reshape(n, n)
     row = np.einsum("mi,mij->mj", readout, carried)
     noise = s / equation.alpha * np.einsum("mi,ij,mj->m", row, xi, row)
-    return EigenvectorParts(math.sqrt(strength) * np.einsum("mi,mi->m", readout, y), noise, p)
+    return EigenvectorParts(math.sqrt(strength) * np.einsum("mi,mi->m", readout, y), noise)
 
 
 def threshold_strength(noise: TrainedNoise) -> float:

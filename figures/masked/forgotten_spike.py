@@ -1,0 +1,101 @@
+"""A spike that masked regression sees early in its training is lost later."""
+
+import math
+from collections.abc import Sequence
+from functools import cache, partial
+
+import numpy as np
+
+from figures.core import Curve, Experiment, Panel, level
+from figures.masked.half_chain import half_chain_of
+from figures.masked.spiked_noise import COLORS
+from simulate.masked import compared_overlaps
+from theory import random_matrix
+from theory.core.arrays import Array
+from theory.models import Flow, SpikedData
+from theory.random_matrix import SpikeOutlier
+
+STRENGTHS = (20.0, 10.0)
+LINE = np.geomspace(0.01, 30, 17)
+JUDGED = 1.2  # times its threshold
+
+
+def data(strength: float, time: float) -> SpikedData:
+    return SpikedData(half_chain_of(math.inf), strength=strength, alpha=1.0, training=Flow(float(time)))
+
+
+@cache
+def found(strength: float, time: float) -> SpikeOutlier:
+    return random_matrix.outlier(data(strength, time))
+
+
+def predicted(strength: float, times: Sequence[float]) -> dict[str, Array]:
+    return {"overlap": np.array([found(strength, float(time)).overlap for time in times])}
+
+
+def measured(strength: float, times: Sequence[float], d: int, rng: np.random.Generator) -> dict[str, Array]:
+    return {"overlap": compared_overlaps([data(strength, time) for time in times], d, rng)[:, 0]}
+
+
+def judged(strength: float, time: float) -> bool:
+    return strength > JUDGED * found(strength, time).threshold
+
+
+def least(time: float) -> float:
+    return found(STRENGTHS[0], float(time)).threshold
+
+
+def pca() -> float:
+    return float(random_matrix.threshold(SpikedData(half_chain_of(math.inf), alpha=1.0, method="pca")))
+
+
+EXPERIMENT = Experiment(
+    title="A spike that is forgotten",
+    measure=measured,
+    by_point=True,
+    settings={f"theta = {strength:g}": strength for strength in STRENGTHS},
+    panels=[
+        Panel(
+            title="what is seen",
+            curves={
+                rf"$\theta = {strength:g}$": Curve(
+                    number="overlap",
+                    setting=f"theta = {strength:g}",
+                    theory=predicted,
+                    points=(0.03, 0.2, 1.0, 4.0),
+                    judged_where=partial(judged, strength),
+                )
+                for strength in STRENGTHS
+            },
+            ylabel=r"overlap $(u \cdot v)^2$",
+            ylim=(-0.05, 1),
+        ),
+        Panel(
+            title="what it takes to be seen",
+            curves={
+                "threshold, flow": Curve(model=float, theory=least, points=(), color=4),
+                "PCA, three kinds alike": level(pca, (LINE[0], LINE[-1]), style="--", color=COLORS["pca"]),
+                **{
+                    rf"_$\theta = {strength:g}$": level(
+                        partial(float, strength), (LINE[0], LINE[-1]), "reference", style=":", color=place
+                    )
+                    for place, strength in enumerate(STRENGTHS)
+                },
+            },
+            ylabel=r"strength of the spike $\theta$",
+            ylim=(6, 22),
+        ),
+    ],
+    unjudged="corrections are larger than 1/d where a spike is less than 1.2 times as strong as its threshold",
+    line=LINE,
+    d=120,
+    replicates=14,
+    xlabel="time of training $t$",
+    xscale="log",
+    caption="Training can forget a direction that it sees at first: the spike of strength 10 has an outlier up to t = "
+    "0.42, as in PCA, and none from then on; that of strength 20 is read off worse later, and never lost. All "
+    "variances of the noise are 1; half the coordinates are an AR(1) chain with r = 0.8, half are independent; "
+    "alpha = 1. Left: lines are theory in the limit d = infinity, markers simulations at d = {sizes}, "
+    "extrapolated in 1/d, with bars; those of one strength share their draws. Right: the threshold by theory "
+    "along training, beside that of PCA (dashed) and the two strengths (dotted).",
+)
