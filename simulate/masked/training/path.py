@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks, errors
+from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.training.flow import SecondMoments
 from theory.core import Array, DataFrame, NonNegative, PositiveGrid, Result, checked, table
 from theory.core.checks import integer, shown
@@ -51,7 +52,7 @@ class TrainingPath(Result):
         i, count = integer("i", i), len(self.times)
         if not -count <= i < count:
             raise ValueError(f"i must lie in 0..{count - 1}, an index of times, got {shown(i)}")
-        return self._moments.predictor(self._moments.at(float(self.times[i]), self.lam))
+        return self._moments.predictor(float(self.times[i]), self.lam)
 
     def test_error(self, i: int, target: Covariance | Any) -> Array:
         """Compute the error (d,) at times[i], exactly for a Covariance record, else on test rows `target` (m, d)."""
@@ -89,10 +90,9 @@ def fit_training_path(X: Any, times: PositiveGrid, lam: NonNegative = 0.0) -> Tr
     >>> print(path.times[path.best()], path.mean_test_estimate.round(2), path.mean_test_errors(covariance).round(2))
     1.0 [0.59 0.53 0.56 0.72] [0.6  0.54 0.57 0.71]
     """
-    data = checks.data_matrix("X", X)
-    moments = SecondMoments.of(data)
+    data = RowBlocks.of_array("X", checks.data_matrix("X", X))
+    moments = SecondMoments.of(data, float(times.max()), lam)
     points = [moments.at(float(time), lam) for time in times]
     names = ("train_error", "test_estimate", "gcv_error")
     train, estimate, gcv = (np.array([getattr(point, name) for point in points]) for name in names)
-    n, d = data.shape
-    return TrainingPath(times, lam, train, estimate, gcv, n, d, moments)
+    return TrainingPath(times, lam, train, estimate, gcv, data.n, data.d, moments)
