@@ -18,6 +18,7 @@ from theory.core.arrays import Array, ComplexArray
 # A parabola with this many nodes, of which half lie in the upper half plane, has an error of 2e-13: more nodes have a
 # smaller error of the trapezoidal rule, and more rounding (Weideman and Trefethen, Math. Comp. 76, 1341 (2007)).
 NODES = 28
+TEMPORARY = 30_000  # numbers of an array over nodes, rows and columns, which fits into a cache
 SHORTEST, LONGEST = 1e-30, 1e12  # times in units of one over the largest eigenvalue, whose rounding is 1e-16
 
 
@@ -87,6 +88,28 @@ class SecondMoments:
         np.fill_diagonal(found, 0.0)
         return np.asarray(found)
 
+    def left_out_residuals(self, rows: Array, time: float, lam: float, centered: bool) -> Array:
+        """Return the residuals (k, d) that rows (k, d) of X would have if each were left out of the training.
+
+        A ridge regression without the row x has the residual (Qx)_k/(Q_kk (1 - h) + (Qx)_k^2/n), h = x'Qx/n, and
+        training is the sum of ridges, without the row too. Where X is `centered` the mean takes a direction 1/n of h.
+        """
+        ridges, w = self._ridges(time, lam)
+        fits, n = spectral.LeaveOneOut.of_modes(rows, self.modes), self.modes.n
+        inverse = 1 / (self.modes.eigenvalues + ridges[:, None])
+        own = self._diagonals(inverse) + self.modes.null / ridges[:, None]
+        scaled, vectors = fits.left * (np.sqrt(n) * fits.singular), np.ascontiguousarray(self.modes.vectors.T)
+        left = (fits.outside - (1 / n if centered else 0.0)) + ridges[:, None] * (inverse @ fits.rows.T)  # 1 - h
+        parts = np.stack([inverse.real, inverse.imag])[:, :, None]  # (2, nodes, 1, r)
+        found, step = np.empty(rows.shape), max(1, TEMPORARY // (2 * inverse.size))
+        for start in range(0, len(rows), step):
+            chunk = slice(start, start + step)
+            real, imaginary = (parts * scaled[chunk]) @ vectors
+            solved = real + 1j * imaginary  # (nodes, rows, d)
+            kept = left[:, chunk, None] * own[:, None]
+            found[chunk] = 2 * np.tensordot(w, solved / (kept + solved * solved / n), 1).real
+        return found
+
     def at(self, time: float, lam: float) -> FlowPoint:
         """Return the errors of the flow at a time with the ridge lam, and the estimates of its test error.
 
@@ -104,7 +127,6 @@ class SecondMoments:
         factors *= factors
         factors *= self._loadings
         train = c @ factors
-        left = ridges * inverse.sum(1)
         freedom = 2 * (w[:, None] * ((c * inverse).sum(1)[:, None] - covered / own)).sum(0).real
         inside /= own  # h - L, which keeps the digits of large ridges
         covered /= own**2  # of a pair of one ridge with itself
