@@ -46,6 +46,7 @@ from simulate.masked.training import (
     fit_training,
     fit_training_path,
     one_pass,
+    pattern_replicate,
     training_replicate,
 )
 
@@ -89,6 +90,7 @@ __all__ = [
     "mean_test_error",
     "mean_train_error",
     "one_pass",
+    "pattern_replicate",
     "population_covariance",
     "predictor_eigenvalues",
     "row_autocorrelation",

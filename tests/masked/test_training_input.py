@@ -9,7 +9,6 @@ import pytest
 from theory import ConvergenceError, masked
 from theory.models import (
     AR1,
-    AR1Rows,
     Descent,
     Diagonal,
     DiagonalPlusLowRank,
@@ -20,7 +19,6 @@ from theory.models import (
     MaskedTraining,
     Nesterov,
     OnePass,
-    PointScales,
 )
 
 CHAIN = AR1(8, 0.5)
@@ -53,13 +51,6 @@ CHAIN = AR1(8, 0.5)
 def test_wrong_values_are_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-@pytest.mark.parametrize("rows", [{"row_scales": PointScales([0.5, 1.5])}, {"row_dependence": AR1Rows(8, 0.5)}])
-def test_laws_of_rows_are_not_taken(rows):
-    """Formulas for them would need a scale for each row at complex ridges, which nobody has checked."""
-    with pytest.raises(TypeError):
-        MaskedTraining(CHAIN, 1.0, Flow(1.0), **rows)
 
 
 @pytest.mark.parametrize("kind", ["descent", "heavy ball", "Nesterov"])

@@ -35,6 +35,7 @@ from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProbl
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
 from theory.models.missing_entries import Dropout, MissingEntries
 from theory.models.nets import FactoredStack, VanillaEncoder
+from theory.models.pattern_training import RandomMasksTraining, SpanMaskTraining
 from theory.models.perceptron import DiscretePerceptron, StochasticPerceptron, equally_spaced_levels
 from theory.models.potts import (
     ContrastPopulation,
@@ -121,6 +122,7 @@ __all__ = [
     "RandomFeatures",
     "RandomLabels",
     "RandomMasks",
+    "RandomMasksTraining",
     "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",
@@ -130,6 +132,7 @@ __all__ = [
     "Scaled",
     "Sequences",
     "SpanMask",
+    "SpanMaskTraining",
     "SpanWindows",
     "SparsePrecision",
     "SpectralDensity",

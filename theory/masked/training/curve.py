@@ -10,6 +10,7 @@ from theory.masked.signs import require_non_negative
 from theory.masked.training.point import training_point
 from theory.masked.training.solution import require_modes
 from theory.models import Covariance
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
 from theory.numerics.filters import flow_filter
 
@@ -50,12 +51,18 @@ class TrainingCurve(SolverResult):
 @checked
 @within_range
 def training_curve(
-    covariance: Covariance, alpha: Positive, times: PositiveGrid, *, lam: NonNegative = 0.0
+    covariance: Covariance,
+    alpha: Positive,
+    times: PositiveGrid,
+    *,
+    lam: NonNegative = 0.0,
+    row_scales: RowScales = GAUSSIAN,
 ) -> TrainingCurve:
     """Compute the errors of masked regression along gradient flow, as `solve` does for `MaskedTraining` with `Flow`.
 
-    Raises ValueError for an empty grid or a time that is not positive, and ConvergenceError where an equation is not
-    solved, or so late that double precision does not resolve the sum (`ridgeless` is the limit of infinite time).
+    `row_scales` is the law of the rows' scales. Raises ValueError for an empty grid or a time that is not positive, and
+    ConvergenceError where an equation is not solved, or so late that double precision does not resolve the sum
+    (`ridgeless` is the limit of infinite time).
 
     >>> from theory.models import Isotropic
     >>> curve = training_curve(Isotropic(float("inf")), 1.0, [0.5, 5.0, 50.0])
@@ -63,7 +70,9 @@ def training_curve(
     array([1.11129 , 2.019133, 5.186805])
     """
     require_modes(covariance)
-    points = [training_point(covariance, alpha, flow_filter(float(time)).shifted(lam)) for time in times]
+    points = [
+        training_point(covariance, alpha, flow_filter(float(time)).shifted(lam), rows=row_scales) for time in times
+    ]
 
     def stacked(name: str) -> tuple[Array, Array]:
         values = np.array([getattr(point, name) for point in points])
