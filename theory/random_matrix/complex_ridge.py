@@ -87,6 +87,7 @@ def complex_diagonal(spectrum: Spectrum, values: ComplexArray) -> ComplexArray:
     """Compute diag f(Sigma) from complex values of f at the eigenvalues, (..., r) to (..., c)."""
     if spectrum.loadings is not None:
         # Both parts by one real product: numpy would make a complex matrix of the real one at every call.
-        parts = np.stack([values.real, values.imag]) @ spectrum.loadings.T
-        return np.asarray(parts[0] + 1j * parts[1])
+        parts = np.stack([values.real, values.imag]).reshape(-1, values.shape[-1]) @ spectrum.loadings.T
+        real, imaginary = parts.reshape(2, *values.shape[:-1], -1)
+        return np.asarray(real + 1j * imaginary)
     return values if spectrum.axes else np.asarray(values @ spectrum.weights)[..., None]

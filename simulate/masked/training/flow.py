@@ -18,6 +18,7 @@ from theory.core.arrays import Array, ComplexArray
 # A parabola with this many nodes, of which half lie in the upper half plane, has an error of 2e-13: more nodes have a
 # smaller error of the trapezoidal rule, and more rounding (Weideman and Trefethen, Math. Comp. 76, 1341 (2007)).
 NODES = 28
+RESOLVED = 0.02  # of the largest eigenvalue, of a ridge L beside which 1 - C Q loses less than two digits
 TEMPORARY = 30_000  # numbers of an array over nodes, rows and columns, which fits into a cache
 SHORTEST, LONGEST = 1e-30, 1e12  # times in units of one over the largest eigenvalue, whose rounding is 1e-16
 
@@ -62,6 +63,18 @@ class SecondMoments:
         parts = np.stack([values.real, values.imag]).reshape(-1, values.shape[-1]) @ self._loadings
         real, imaginary = parts.reshape(2, *values.shape[:-1], -1)
         return np.asarray(real + 1j * imaginary)
+
+    def _of_resolvents(
+        self, ridges: ComplexArray, inverse: ComplexArray
+    ) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
+        """Return the diagonals (nodes, d) of Q, C Q and C Q^2 from one real product; that of Q^2 follows from them."""
+        c = self.modes.eigenvalues
+        covered = c * inverse
+        if abs(ridges).min() >= RESOLVED * c.max(initial=0.0):  # Q = (1 - C Q)/L keeps the digits, for a third less
+            inside, covered = self._diagonals(np.stack([covered, covered * inverse]))
+            return (1 - inside) / ridges[:, None], inside, covered
+        own, inside, covered = self._diagonals(np.stack([inverse, covered, covered * inverse]))
+        return own + self.modes.null / ridges[:, None], inside, covered
 
     def _ridges(self, time: float, lam: float) -> tuple[ComplexArray, ComplexArray]:
         """Return the ridges and weights of the integral; ValueError for a time so long that rounding shows."""
@@ -120,9 +133,7 @@ class SecondMoments:
         ridges, w = self._ridges(time, lam)
         c, n = self.modes.eigenvalues, self.modes.n
         inverse = 1 / (c + ridges[:, None])  # (nodes, r)
-        # Three diagonals for each node: of Q, C Q and C Q^2, from one real product; that of Q^2 follows from them.
-        own, inside, covered = self._diagonals(np.stack([inverse, c * inverse, c * inverse * inverse]))
-        own += self.modes.null / ridges[:, None]
+        own, inside, covered = self._of_resolvents(ridges, inverse)
         factors = _real_product(inverse, w[:, None] / own)  # (r, d), of coordinate k's part in each mode, in e_k - a_k
         factors *= factors
         factors *= self._loadings

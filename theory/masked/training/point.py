@@ -16,7 +16,6 @@ from theory.numerics import Solution
 from theory.numerics.filters import Filter, pair_weights
 from theory.random_matrix.complex_ridge import (
     complex_diagonal,
-    inverse_diagonal,
     ridge_map,
     solve_complex_ridge,
 )
@@ -34,17 +33,22 @@ class TrainingPoint:
 
 
 def training_point(
-    covariance: Covariance, alpha: float, found: Filter, exact_size: bool = False, rows: RowScales = GAUSSIAN
+    covariance: Covariance,
+    alpha: float,
+    found: Filter,
+    exact_size: bool = False,
+    rows: RowScales = GAUSSIAN,
+    solved: Solution[ComplexArray] | None = None,
 ) -> TrainingPoint:
     """Evaluate the errors of the filter; see `theory.masked.solve` for the equations. Raises ConvergenceError.
 
     `rows` is the law of the scales of independent rows with the same X'X. ValueError for `exact_size` where they
-    differ.
+    differ. `solved` are the effective ridges of rows that are alike, where they are known.
     """
     if not rows.alike:
         return _of_unlike_rows(covariance, alpha, found, exact_size, rows)
     spectrum = covariance.spectrum
-    ridge = solve_complex_ridge(spectrum, alpha, found.ridges)
+    ridge = solved or solve_complex_ridge(spectrum, alpha, found.ridges)
     kappa = ridge.value[:, None]
     if exact_size:
         minors = minor_ridges(covariance, alpha, found.ridges, ridge.value)
@@ -95,10 +99,10 @@ class Resolvents:
     @classmethod
     def of(cls, spectrum: Spectrum, kappa: ComplexArray) -> "Resolvents":
         """Evaluate them at effective ridges kappa (N,)."""
-        inverse = inverse_diagonal(spectrum, kappa)
-        inside = spectrum.eigenvalues / (spectrum.eigenvalues + kappa[:, None])
-        covered = inside / (spectrum.eigenvalues + kappa[:, None])
-        return cls(inverse * complex_diagonal(spectrum, inside), inverse**2 * complex_diagonal(spectrum, covered))
+        resolvent = 1 / (spectrum.eigenvalues + kappa[:, None])
+        inside = spectrum.eigenvalues * resolvent
+        own, first, second = complex_diagonal(spectrum, np.stack([resolvent, inside, inside * resolvent]))
+        return cls(first / own, second / own**2)
 
 
 def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: Resolvents) -> tuple[Array, Array, float]:
