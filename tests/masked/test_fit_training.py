@@ -158,7 +158,7 @@ def test_wrong_input_is_refused_by_name():
     for time in (1e-300, 1e300):
         with pytest.raises(ValueError, match="times, and that of training, must be from"):
             fit_training(X, Flow(time))
-    with pytest.raises(ValueError, match="training must have a smaller step"):
+    with pytest.raises(ValueError, match="training must have a step below"):
         fit_training(X, Descent(1e3, 400))
     with pytest.raises(ValueError, match="step must be smaller"):
         one_pass(np.tile(X, (400, 1)), 1e4)
@@ -231,3 +231,17 @@ def test_wrong_rows_and_indices_are_refused_by_name():
         path.loo_residuals(1, rows(12))
     with pytest.raises(ValueError, match="times"):
         path.at([0.0])
+
+
+@pytest.mark.parametrize(("make", "limit"), [
+    (lambda step: Descent(step, 3), 2.0),
+    (lambda step: HeavyBall(step, 3, 0.5), 3.0),
+    (lambda step: Nesterov(step, 3), 4 / 3),
+])  # fmt: skip
+def test_unstable_steps_are_refused_before_numbers_overflow(make, limit):
+    """Even three steps, whose result is finite; the message names the largest stable step of these data."""
+    X, lam = rows(12), 0.2
+    largest = limit / (np.linalg.eigvalsh(X.T @ X / 12)[-1] + lam)
+    fit_training(X, make(0.999 * largest), lam)
+    with pytest.raises(ValueError, match=f"training must have a step below {largest:.6g}"):
+        fit_training(X, make(1.001 * largest), lam)

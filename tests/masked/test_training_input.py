@@ -27,9 +27,13 @@ CHAIN = AR1(8, 0.5)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Flow(0.0), "time must"),
+        (lambda: Flow(0.0), "time must be positive, got 0: before any training the errors are the variances"),
         (lambda: Flow(-1.0), "time must"),
-        (lambda: Flow(math.inf), "time must"),
+        (lambda: Flow(math.inf), "time must be finite, got inf: the limit of long training is"),
+        (lambda: Descent(math.inf, 3), "step must"),
+        (lambda: Descent(0.1, True), "steps must"),
+        (lambda: masked.solve(MaskedTraining(CHAIN, 1.0, OnePass(2.0))), "step must be below 2 over the mean variance"),
+        (lambda: masked.training_curve(CHAIN, 1.0, [math.inf]), "times must be finite"),
         (lambda: Flow(math.nan), "time must"),
         (lambda: Descent(0.0, 3), "step must"),
         (lambda: Descent(0.1, 0), "steps must"),

@@ -1,5 +1,6 @@
 """Records of training: how long, and by which optimizer, masked regression is trained from zero."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -32,6 +33,16 @@ class Flow(Training):
     """
 
     time: Positive
+
+    def __post_init__(self) -> None:
+        if isinstance(self.time, int | float) and self.time == 0:
+            raise ValueError("time must be positive, got 0: before any training the errors are the variances, Sigma_kk")
+        if isinstance(self.time, float) and self.time == math.inf:
+            raise ValueError(
+                "time must be finite, got inf: the limit of long training is theory.masked.ridgeless, or MaskedRidge "
+                "where there is a ridge"
+            )
+        super().__post_init__()
 
 
 @dataclass(frozen=True)

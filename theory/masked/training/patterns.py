@@ -138,16 +138,17 @@ def _solution(
     test: PairSum,
     train: PairSum,
 ) -> PatternTrainingSolution:
-    errors = [test.value, train.of_train()]
+    on_new, on_fitted = test.value, train.of_train()
     if span is None:
-        errors = [per_coordinate(model.covariance, values) for values in errors]
+        on_new, on_fitted = (per_coordinate(model.covariance, values) for values in (on_new, on_fitted))
     return PatternTrainingSolution(
         model.covariance,
         model.alpha,
         model.training,
         model.lam,
         span,
-        *errors,
+        on_new,
+        on_fitted,
         found.error,
         test.rounding(found.ridges),
         residual=ridge.residual,
