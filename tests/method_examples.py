@@ -222,6 +222,8 @@ def of_random_matrices():
         call(times.test_error, i=1, target=X),
         call(times.mean_test_errors, target=X),
         call(times.best),
+        call(times.loo_residuals, i=1, rows=X),
+        call(times.at, times=[0.3]),
         call(path.loo_residuals, i=1),
         call(path.residual_pair, i=1, rows=X),
         call(path.predictor, i=1),

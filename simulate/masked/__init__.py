@@ -47,6 +47,7 @@ from simulate.masked.training import (
     fit_training,
     fit_training_path,
     one_pass,
+    pattern_replicate,
     training_replicate,
 )
 
@@ -92,6 +93,7 @@ __all__ = [
     "mean_train_error",
     "needed_strengths",
     "one_pass",
+    "pattern_replicate",
     "population_covariance",
     "predictor_eigenvalues",
     "row_autocorrelation",

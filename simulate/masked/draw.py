@@ -5,14 +5,14 @@ from numpy.random import Generator
 
 from simulate.masked.sampler import Inputs, sample
 from theory.core import Array, checks
-from theory.models import Covariance, MaskedRegression, MaskedRidge, SampledRows
+from theory.models import Covariance, MaskedRegression, MaskedRidge, MaskedTraining, SampledRows
 
 
 def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Covariance, Array]:
     """Return the covariance at size d and n = round(alpha d) rows; ValueError for n < 1 or a size it cannot have."""
     n = sample_size(model.alpha, d)
     covariance = at_size(model.covariance, d)
-    if not isinstance(model, MaskedRidge | MaskedRegression):
+    if not isinstance(model, MaskedRidge | MaskedRegression | MaskedTraining):
         return covariance, sample(covariance, n, rng, inputs)
     return covariance, sample(covariance, n, rng, inputs, model.row_scales, model.row_dependence)
 

@@ -33,7 +33,9 @@ from theory.models import (
     OnePass,
     PointScales,
     RandomMasks,
+    RandomMasksTraining,
     SpanMask,
+    SpanMaskTraining,
     SpanWindows,
     SparsePrecision,
     SpikedData,
@@ -109,6 +111,14 @@ THEORY = {
         {"model": RIDGE, "rng": stream(0), "probes": 3, "coordinates": 4, "max_steps": 20, "tol": 1e-4},
     ),
     "best_time": Example(masked.best_time, {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1, "with_ridge": False}),
+    "solve of trained masks": Example(
+        masked.solve, {"model": RandomMasksTraining(SIGMA, 1.5, Flow(2.0), mask_rate=0.2)}
+    ),
+    "solve of a trained span": Example(masked.solve, {"model": SpanMaskTraining(SIGMA, 1.5, Flow(2.0), span=(2, 3))}),
+    "trained_learning_curve": Example(
+        masked.trained_learning_curve,
+        {"covariance": SIGMA, "alphas": [1.5], "training": Flow(2.0), "lam": 0.1} | ROWS | {"row_scales": TWO},
+    ),
     "conditional_variances": Example(masked.conditional_variances, {"covariance": SIGMA}),
     "learning_curve": Example(masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1]}),
     "learning_curve of unlike rows": Example(
@@ -184,6 +194,9 @@ SIMULATE = {
     "fit_training": Example(measured.fit_training, {"X": X, "training": Flow(1.0), "lam": 0.1}),
     "fit_training_path": Example(measured.fit_training_path, {"X": X, "times": [0.5, 1.0], "lam": 0.1}),
     "one_pass": Example(measured.one_pass, {"X": X, "step": 0.3}),
+    "pattern_replicate": Example(
+        measured.pattern_replicate, {"model": SpanMaskTraining(SIGMA, 1.5, Flow(2.0), span=(2, 3))} | DRAW
+    ),
     "training_replicate": Example(measured.training_replicate, {"model": TRAINED} | DRAW),
     "fit_path": Example(measured.fit_path, {"X": X, "lams": [0.1, 0.2]}),
     "fit_test_error": Example(measured.fit(X, 0.1).test_error, {"target": X}),

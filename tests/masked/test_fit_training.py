@@ -158,7 +158,7 @@ def test_wrong_input_is_refused_by_name():
     for time in (1e-300, 1e300):
         with pytest.raises(ValueError, match="times, and that of training, must be from"):
             fit_training(X, Flow(time))
-    with pytest.raises(ValueError, match="training must have a smaller step"):
+    with pytest.raises(ValueError, match="training must have a step below"):
         fit_training(X, Descent(1e3, 400))
     with pytest.raises(ValueError, match="step must be smaller"):
         one_pass(np.tile(X, (400, 1)), 1e4)
@@ -177,3 +177,71 @@ def test_tables():
     assert list(path.to_frame()["time"]) == [1.0, 2.0]
     assert list(fit_training(rows(10), Flow(1.0)).to_frame()) == ["coordinate", "train_error"]
     assert "training=Flow(time=1.0)" in repr(fit_training(rows(10), Flow(1.0)))
+
+
+@pytest.mark.parametrize("n", [4, 8, 20])
+@pytest.mark.parametrize(("time", "lam"), [(0.3, 0.0), (5.0, 0.1), (200.0, 0.0)])
+@pytest.mark.parametrize("centered", [False, True])
+def test_rows_left_out_of_training(n, time, lam, centered):
+    """The other rows are trained again, about their own mean or about zero, with their weight 1/n."""
+    X = rows(n) + (3 if centered else 0)
+    given = X - X.mean(0) if centered else X
+    found = fit_training_path(given, [time], lam).loo_residuals(0, given, centered=centered)
+    for i in range(n):
+        others = np.delete(X, i, 0)
+        mean = others.mean(0) if centered else 0.0
+        again = fit_training(others - mean, Flow(time * (n - 1) / n), lam * n / (n - 1)).predictor
+        left = X[i] - mean
+        assert abs(found[i] - (left - again @ left)).max() < 1e-10
+    some = [2, 0]
+    assert fit_training_path(given, [time], lam).loo_residuals(0, given[some], centered) == pytest.approx(found[some])
+
+
+@pytest.mark.parametrize("n", [3, 7, 30])
+def test_few_rows_have_the_errors_of_their_predictor(n):
+    """Of 30 columns and few rows the modes of the smaller Gram matrix are taken."""
+    X = rows(n, 30)
+    path = fit_training_path(X, [0.2, 2.0, 20.0])
+    for i in range(3):
+        predictor = path.predictor(i)
+        assert path.train_error[i] == pytest.approx(((X - X @ predictor.T) ** 2).mean(0), rel=1e-9, abs=1e-12)
+        assert abs(predictor - each_coordinate(X, flow(path.times[i], 0.0))).max() < 1e-10
+
+
+def test_other_times_of_a_path_are_those_of_another_path():
+    path, times = fit_training_path(rows(12), [1.0, 10.0], 0.1), [0.4, 3.0]
+    again, other = path.at(times), fit_training_path(rows(12), times, 0.1)
+    assert again.test_estimate == pytest.approx(other.test_estimate, rel=1e-10)
+    assert again.predictor(1) == pytest.approx(other.predictor(1), rel=1e-9, abs=1e-12)
+    assert again.times.tolist() == times
+    assert again.lam == 0.1
+
+
+def test_rows_larger_than_memory_have_the_same_path():
+    X = rows(40)
+    blocks, whole = (fit_training_path(one, [0.5, 5.0]) for one in ([X[:25], X[25:]], X))
+    assert blocks.test_estimate == pytest.approx(whole.test_estimate, rel=1e-10)
+
+
+def test_wrong_rows_and_indices_are_refused_by_name():
+    path = fit_training_path(rows(12), [1.0])
+    with pytest.raises(ValueError, match="rows"):
+        path.loo_residuals(0, rows(5, 7))
+    with pytest.raises(ValueError, match=r"i must lie in 0\.\.0, an index of times, got 1"):
+        path.loo_residuals(1, rows(12))
+    with pytest.raises(ValueError, match="times"):
+        path.at([0.0])
+
+
+@pytest.mark.parametrize(("make", "limit"), [
+    (lambda step: Descent(step, 3), 2.0),
+    (lambda step: HeavyBall(step, 3, 0.5), 3.0),
+    (lambda step: Nesterov(step, 3), 4 / 3),
+])  # fmt: skip
+def test_unstable_steps_are_refused_before_numbers_overflow(make, limit):
+    """Even three steps, whose result is finite; the message names the largest stable step of these data."""
+    X, lam = rows(12), 0.2
+    largest = limit / (np.linalg.eigvalsh(X.T @ X / 12)[-1] + lam)
+    fit_training(X, make(0.999 * largest), lam)
+    with pytest.raises(ValueError, match=f"training must have a step below {largest:.6g}"):
+        fit_training(X, make(1.001 * largest), lam)

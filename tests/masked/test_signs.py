@@ -28,6 +28,7 @@ from theory.models import (
     OnePass,
     PointScales,
     RandomMasks,
+    RandomMasksTraining,
     Scaled,
     SpanMask,
     SpanWindows,
@@ -186,6 +187,10 @@ SIGNED = {
     "one_pass": (lambda: masked.solve(MaskedTraining(CHAIN, 2.0, OnePass(0.2))), "test_error mean_test_errors"),
     "training_curve": (lambda: masked.training_curve(CHAIN, 2.0, [0.5, 1.0]),
                        "test_error train_error gcv_error mean_test_error mean_train_error mean_gcv_error"),
+    "trained_learning_curve": (lambda: masked.trained_learning_curve(CHAIN, [0.5, 1.0], Flow(1.5)),
+                               "test_error train_error gcv_error mean_test_error mean_train_error mean_gcv_error"),
+    "trained_masks": (lambda: masked.solve(RandomMasksTraining(CHAIN, 2.0, Flow(1.5), mask_rate=0.2)),
+                      "test_error train_error filter_error"),
     "best_time": (lambda: masked.best_time(CHAIN, 2.0), "mean_test_error"),
     "windows": (lambda: masked.solve(SpanWindows(CHAIN, 2.0, 0.1, 2)), "test_error"),
 }  # fmt: skip

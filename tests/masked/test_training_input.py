@@ -9,7 +9,6 @@ import pytest
 from theory import ConvergenceError, masked
 from theory.models import (
     AR1,
-    AR1Rows,
     Descent,
     Diagonal,
     DiagonalPlusLowRank,
@@ -20,7 +19,6 @@ from theory.models import (
     MaskedTraining,
     Nesterov,
     OnePass,
-    PointScales,
 )
 
 CHAIN = AR1(8, 0.5)
@@ -29,9 +27,13 @@ CHAIN = AR1(8, 0.5)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Flow(0.0), "time must"),
+        (lambda: Flow(0.0), "time must be positive, got 0: before any training the errors are the variances"),
         (lambda: Flow(-1.0), "time must"),
-        (lambda: Flow(math.inf), "time must"),
+        (lambda: Flow(math.inf), "time must be finite, got inf: the limit of long training is"),
+        (lambda: Descent(math.inf, 3), "step must"),
+        (lambda: Descent(0.1, True), "steps must"),
+        (lambda: masked.solve(MaskedTraining(CHAIN, 1.0, OnePass(2.0))), "step must be below 2 over the mean variance"),
+        (lambda: masked.training_curve(CHAIN, 1.0, [math.inf]), "times must be finite"),
         (lambda: Flow(math.nan), "time must"),
         (lambda: Descent(0.0, 3), "step must"),
         (lambda: Descent(0.1, 0), "steps must"),
@@ -53,13 +55,6 @@ CHAIN = AR1(8, 0.5)
 def test_wrong_values_are_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-@pytest.mark.parametrize("rows", [{"row_scales": PointScales([0.5, 1.5])}, {"row_dependence": AR1Rows(8, 0.5)}])
-def test_laws_of_rows_are_not_taken(rows):
-    """Formulas for them would need a scale for each row at complex ridges, which nobody has checked."""
-    with pytest.raises(TypeError):
-        MaskedTraining(CHAIN, 1.0, Flow(1.0), **rows)
 
 
 @pytest.mark.parametrize("kind", ["descent", "heavy ball", "Nesterov"])

@@ -11,13 +11,16 @@ from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import MaskedRidgeSolution
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
 from theory.masked.training import MaskedTrainingSolution, OnePassSolution, solve_training
+from theory.masked.training.patterns import PatternTrainingSolution, solve_masks_training, solve_span_training
 from theory.models import (
     MaskedRegression,
     MaskedRidge,
     MaskedTraining,
     MissingEntries,
     RandomMasks,
+    RandomMasksTraining,
     SpanMask,
+    SpanMaskTraining,
     SpanWindows,
     TeacherStudent,
 )
@@ -42,6 +45,8 @@ def solve(
 ) -> MissingEntriesSolution: ...
 @overload
 def solve(model: MaskedTraining, *, exact_size: bool = False) -> MaskedTrainingSolution | OnePassSolution: ...
+@overload
+def solve(model: RandomMasksTraining | SpanMaskTraining) -> PatternTrainingSolution: ...
 @checked
 @within_range
 def solve(
@@ -49,7 +54,9 @@ def solve(
     | MaskedRegression
     | MaskedTraining
     | RandomMasks
+    | RandomMasksTraining
     | SpanMask
+    | SpanMaskTraining
     | SpanWindows
     | TeacherStudent
     | MissingEntries,
@@ -61,6 +68,7 @@ def solve(
     MaskedRidgeSolution
     | MaskedTrainingSolution
     | OnePassSolution
+    | PatternTrainingSolution
     | RandomMasksSolution
     | SpanMaskSolution
     | SpanWindowsSolution
@@ -118,7 +126,12 @@ def solve(
     E_k(L, L') = (kappa/r' - kappa'/r)/(L - L') with r = [(Sigma + kappa)^-1]_kk and the effective ridges kappa, kappa';
     the train error has the factor L L'/(kappa kappa') more. One pass over the rows (`OnePass`) solves a Volterra
     equation, E_k(a) = E_k^pop(step a) + step^2 int_0^a H(a - u) E_k(u) du, with the error E^pop of the flow on the
-    population and H(x) = tr Sigma^2 e^(-2 step x Sigma)/d.
+    population and H(x) = tr Sigma^2 e^(-2 step x Sigma)/d. Where rows differ in scale or depend on each other a pair of
+    ridges has the error [R Sigma R']_kk/(r r' (1 - c m)), with m = tr Sigma^2 R R'/n and c = E[tau^2/((1 + tau
+    delta)(1 + tau delta'))]/(g g'), and the train error has the factor E[tau/((1 + tau delta)(1 + tau delta'))]. For
+    `SpanMaskTraining` the matrix (R_BB)^-1 takes the place of 1/r. For `RandomMasksTraining`, of equal variances v, all
+    ridges are L/(1 - mask_rate)^2 + o v, o = mask_rate/(1 - mask_rate), and o v (h - h')/(L - L') with h = L/(kappa r)
+    is added to the error of a pair, less its part o v that the coordinate itself has.
 
     `exact_size` (MaskedRidge, MaskedTraining and spans) takes kappa and df2 from Sigma without the masked rows and
     columns, the unknowns that a regression really has: better by a relative O(1/d), which matters for small d near
@@ -173,5 +186,9 @@ def solve(
             return ridgeless(model)
         case RandomMasks():
             return solve_random_masks(model)
+        case RandomMasksTraining():
+            return solve_masks_training(model)
+        case SpanMaskTraining():
+            return solve_span_training(model)
         case TeacherStudent():
             return teacher_student(model)

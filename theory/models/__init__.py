@@ -35,6 +35,7 @@ from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProbl
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
 from theory.models.missing_entries import Dropout, MissingEntries
 from theory.models.nets import FactoredStack, VanillaEncoder
+from theory.models.pattern_training import RandomMasksTraining, SpanMaskTraining
 from theory.models.perceptron import DiscretePerceptron, StochasticPerceptron, equally_spaced_levels
 from theory.models.potts import (
     ContrastPopulation,
@@ -122,6 +123,7 @@ __all__ = [
     "RandomLabels",
     "RandomMasks",
     "ReadOut",
+    "RandomMasksTraining",
     "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",
@@ -131,6 +133,7 @@ __all__ = [
     "Scaled",
     "Sequences",
     "SpanMask",
+    "SpanMaskTraining",
     "SpanWindows",
     "SparsePrecision",
     "SpectralDensity",

@@ -1,13 +1,16 @@
 """Records of training: how long, and by which optimizer, masked regression is trained from zero."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
 from theory.core import CheckedRecord, Count, NonNegative, Positive
 from theory.core.ranges import Within
 from theory.models.conventions import SampleRatio
+from theory.models.joint_rows import DependentRows, require_rows
 from theory.models.masked_ridge import SampledRows
-from theory.models.row_scales import shown_fields
+from theory.models.row_dependence import INDEPENDENT, RowDependence
+from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 Momentum = Annotated[float, Within(0.0, 1.0, closed=(True, False))]
 
@@ -30,6 +33,16 @@ class Flow(Training):
     """
 
     time: Positive
+
+    def __post_init__(self) -> None:
+        if isinstance(self.time, int | float) and self.time == 0:
+            raise ValueError("time must be positive, got 0: before any training the errors are the variances, Sigma_kk")
+        if isinstance(self.time, float) and self.time == math.inf:
+            raise ValueError(
+                "time must be finite, got inf: the limit of long training is theory.masked.ridgeless, or MaskedRidge "
+                "where there is a ridge"
+            )
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
@@ -83,13 +96,15 @@ class OnePass(Training):
 
 
 @dataclass(frozen=True, repr=False)
-class MaskedTraining(SampledRows):
+class MaskedTraining(DependentRows, SampledRows):
     """Masked self-supervised regression that is trained for a while, and not to the end (derived here).
 
     The data are n = alpha d rows x ~ N(0, Sigma), as in `MaskedRidge`. Every coordinate k is predicted from all others
     by coefficients that start at zero and follow `training`, on the objective (1/n) |X_k - X_-k a|^2 + lam |a|^2. The
     ridge `lam` may be zero, the default, where the length of the training alone regularizes. Errors are mean squares of
     each coordinate, without a factor 1/2, and include the irreducible conditional variance. d may be infinite.
+    `row_scales` is the law of the rows' scales and `row_dependence` their dependence, as in `MaskedRidge`; one pass
+    takes rows that are alike and independent only.
 
     >>> from theory.models import AR1
     >>> MaskedTraining(AR1(d=400, correlation=0.7), alpha=2.0, training=Flow(3.0))
@@ -99,11 +114,21 @@ class MaskedTraining(SampledRows):
     alpha: SampleRatio
     training: Training
     lam: NonNegative = 0.0
+    row_scales: RowScales = GAUSSIAN
+    row_dependence: RowDependence = INDEPENDENT
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.training, OnePass) and self.lam:
+        require_rows(self.row_scales, self.row_dependence, self.alpha, self.d)
+        if not isinstance(self.training, OnePass):
+            return
+        if self.lam:
             raise ValueError(f"lam must be 0 for OnePass, which has no penalty, got {self.lam!r}")
+        if not (self.row_scales.alike and self.row_dependence.is_identity):
+            raise ValueError(
+                "row_scales and row_dependence must be left out for OnePass, whose equation is known for rows that are "
+                f"alike and independent only, got {self.row_scales!r} and {self.row_dependence!r}"
+            )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown_fields(self)})"

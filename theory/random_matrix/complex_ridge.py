@@ -13,6 +13,7 @@ from theory.random_matrix.effective_ridge import solve_effective_ridge
 RidgeMap = Callable[[ComplexArray], tuple[ComplexArray, ComplexArray]]
 
 TURNS = 6  # steps in which the argument of the ridge is turned from zero to its own
+MOST_STEPS = 20  # from the root of large ridges, after which the ridge is turned
 TOLERANCE = 1e-13
 ADVICE = "its ridges are too close to the spectrum: take a time, or a number of steps, that is less extreme"
 
@@ -33,11 +34,36 @@ def solve_complex_ridge(spectrum: Spectrum, alpha: float, ridges: ComplexArray) 
     """Solve L = kappa (1 - df1(kappa)/alpha) for kappa at complex ridges L (...) in the upper half plane.
 
     1/kappa is the Stieltjes transform of the companion law at -L, so that there is one root whose imaginary part has
-    the sign of that of L, and it is analytic in L. Newton's method follows it from the real root at |L| while the
-    argument of L is turned to its own. The residual is relative to |L| + |kappa|. Raises ConvergenceError.
+    the sign of that of L, and it is analytic in L. Newton's method goes there from the root of large L; where that ends
+    elsewhere it follows the root from the real one at |L| while the argument of L is turned to its own. The residual is
+    relative to |L| + |kappa|. Raises ConvergenceError.
     """
     sizes: Array = np.abs(ridges)
     of = ridge_map(spectrum, alpha)
+    kappa, iterations, found = _from_large(of, ridges, float(spectrum.mean(spectrum.eigenvalues)) / alpha)
+    if not found:
+        kappa, iterations = _turned(spectrum, alpha, ridges, of)
+    residual = float(np.max(abs(of(kappa)[0] - ridges) / (sizes + abs(kappa))))
+    solution = Solution.judged(kappa, residual, 1e-12, iterations, admissible=bool(np.all(kappa.imag >= 0)))
+    return verified(solution, f"complex effective ridge for alpha = {alpha:g}", True, ADVICE)
+
+
+def _from_large(of: RidgeMap, ridges: ComplexArray, shift: float) -> tuple[ComplexArray, int, bool]:
+    """Take Newton's steps from kappa = L + shift, and say whether they end at the root in the upper half plane."""
+    kappa = ridges + shift
+    with np.errstate(all="ignore"):  # what leaves the range of numbers is looked for in another way
+        for step_number in range(1, MOST_STEPS + 1):
+            value, slope = of(kappa)
+            step = (value - ridges) / slope
+            kappa = kappa - step
+            if np.all(abs(step) <= TOLERANCE * abs(kappa)):
+                return kappa, step_number, bool(np.all(kappa.imag >= 0))
+    return kappa, MOST_STEPS, False
+
+
+def _turned(spectrum: Spectrum, alpha: float, ridges: ComplexArray, of: RidgeMap) -> tuple[ComplexArray, int]:
+    """Follow the root from the real one at |L| while the argument of L is turned to its own."""
+    sizes: Array = np.abs(ridges)
     kappa = solve_effective_ridge(spectrum, np.array(alpha), sizes).value.astype(complex)
     iterations = 0
     for turn in range(1, TURNS + 1):
@@ -49,9 +75,7 @@ def solve_complex_ridge(spectrum: Spectrum, alpha: float, ridges: ComplexArray) 
             iterations += 1
             if turn == TURNS and np.all(abs(step) <= TOLERANCE * abs(kappa)):
                 break
-    residual = float(np.max(abs(of(kappa)[0] - ridges) / (sizes + abs(kappa))))
-    solution = Solution.judged(kappa, residual, 1e-12, iterations, admissible=bool(np.all(kappa.imag >= 0)))
-    return verified(solution, f"complex effective ridge for alpha = {alpha:g}", True, ADVICE)
+    return kappa, iterations
 
 
 def inverse_diagonal(spectrum: Spectrum, kappa: ComplexArray) -> ComplexArray:
@@ -62,5 +86,8 @@ def inverse_diagonal(spectrum: Spectrum, kappa: ComplexArray) -> ComplexArray:
 def complex_diagonal(spectrum: Spectrum, values: ComplexArray) -> ComplexArray:
     """Compute diag f(Sigma) from complex values of f at the eigenvalues, (..., r) to (..., c)."""
     if spectrum.loadings is not None:
-        return np.asarray(values @ spectrum.loadings.T)
+        # Both parts by one real product: numpy would make a complex matrix of the real one at every call.
+        parts = np.stack([values.real, values.imag]).reshape(-1, values.shape[-1]) @ spectrum.loadings.T
+        real, imaginary = parts.reshape(2, *values.shape[:-1], -1)
+        return np.asarray(real + 1j * imaginary)
     return values if spectrum.axes else np.asarray(values @ spectrum.weights)[..., None]

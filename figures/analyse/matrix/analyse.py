@@ -28,6 +28,7 @@ from figures.analyse.matrix.plan import MIN_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
 from figures.analyse.matrix.spectrum import matrix_spectrum
+from figures.analyse.matrix.stopping import best_stop
 from figures.analyse.matrix.unlike_rows import unlike_rows
 from figures.analyse.splits import Sweep
 from simulate.core import Task, sweep
@@ -130,7 +131,8 @@ def analyse_matrix(
         predict = trusted(dependent.mean_test_error)
         raw = trusted(partial(empirical_dependent_errors, covariance, dependent.laws, n))
     run = run or partial(sweep, n_jobs=n_jobs, progress=progress)
-    test, gcv, *corrected = _measured(data, fixed, tuning, plan, seed, order_of_rows.splitting(plan, seed), run)
+    splitting = order_of_rows.splitting(plan, seed)
+    test, gcv, *corrected = _measured(data, fixed, tuning, plan, seed, splitting, run)
     loo = leave_one_out(data, lam)
     predict_curves = partial(table.with_tuned, predict, lams=fixed, tuning=tuning)
     raw_curves = partial(table.with_tuned, raw, lams=fixed, tuning=tuning)
@@ -186,6 +188,21 @@ def analyse_matrix(
         ),
         more_rows=more,
         mask_rates=mask_rates(data, lam, dependent is None, seed),
+        stopping=best_stop(
+            data,
+            plan,
+            splitting.rows,
+            tuning,
+            test[:, -1, -1],
+            float(
+                loo.errors[len(loo.errors) // 2].mean if elliptical else theory.mean_test_error(n, np.array([lam]))[0]
+            ),
+            unlike=elliptical is not None,
+            dependent=dependent is not None,
+            copies=copies == "together" and len(taken.found.copies) > 0,
+            seed=seed,
+            run=run,
+        ),
         _spectrum=partial(matrix_spectrum, data, data.names, lam, seed),
         _data=data,
         row_numbers=taken.numbers[len(taken.numbers) - n :],  # whitening leaves out the first ones

@@ -34,6 +34,7 @@ HELPERS, WORKER = 29e6, 62e6  # two small processes beside the workers, and one 
 # Time in s, and floating point operations of one core in a second.
 START, DRAWING, SPLIT = 4.0, 3.5, 0.1
 SPLITS, OTHERS = 33e9, 20e9
+STOPPING = 0.2  # of the splits, what the best time to stop takes beside them (.05 to .4 were measured)
 PASSES = 30  # over all rows, of d operations a number: fits, and what leaves rows out
 SECONDS_PER_NUMBER = 200e-9  # s for each number of the table, in all these passes, however few columns there are
 ROTATED = 140e-9  # s for each number in a random rotation of the rows
@@ -105,7 +106,7 @@ class Sizes:
             + self.plan.work(self.d, curves) / SPLITS
             + (n * d * SECONDS_PER_NUMBER / 10 if self.in_blocks else 0.0)
         )
-        return START + DRAWING + passes + test + split * self.plan.repeats / max(workers, 1)
+        return START + DRAWING + passes + test + split * (1 + STOPPING) * self.plan.repeats / max(workers, 1)
 
 
 def matrix_needs(options: argparse.Namespace) -> Needs:

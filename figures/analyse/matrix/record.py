@@ -15,6 +15,7 @@ from figures.analyse.matrix.mask_rates import MaskRates
 from figures.analyse.matrix.more_rows.curve import LongCurve
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.spectrum import Directions, MatrixSpectrum, directions_of
+from figures.analyse.matrix.stopping.measure import BestStop
 from figures.analyse.record import Analysis
 from simulate.core import Estimate
 from simulate.masked import RowHeterogeneity
@@ -90,6 +91,7 @@ class MatrixAnalysis(Analysis):
     row_names: tuple[str, ...] = field(repr=False)  # of all rows of the table, () where they have none
     copies: CopiedRows = field(repr=False)  # among all rows of the table
     mask_rates: MaskRates | None = field(default=None, repr=False)  # None for the same, few rows, large tables
+    stopping: BestStop | str | None = field(default=None, repr=False)  # beside the ridge; a string says why it is not
     more_rows: LongCurve | None = field(default=None, repr=False)  # beyond n; None where rows depend on each other
     error_of_groups: BlockedErrors | None = None  # where there are groups whose rows were not found to be dependent
     show_theory: bool = False  # whether reports show the columns of theory

@@ -16,6 +16,7 @@ from figures.analyse.matrix.mask_rates import mask_rates_text
 from figures.analyse.matrix.more_rows.lines import more_rows_text
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import spectrum_sentences, spectrum_table
+from figures.analyse.matrix.stopping import best_stop_text
 from figures.analyse.matrix.unlike_report import best_for_unlike_rows, elliptical_agreement, row_scales_text, used
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
@@ -73,6 +74,7 @@ def conclusions(analysis: MatrixAnalysis) -> list[str]:
         *(f"{note[0].upper()}{note[1:]}." for note in _of_copies(analysis)),
         *_best(analysis),
         _achieved(analysis),
+        *best_stop_text(analysis.stopping),
         *mask_rates_text(analysis.mask_rates),
         *_columns(analysis),
         *groups_held_out(analysis),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks, errors
+from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.training.flow import SecondMoments
 from simulate.masked.training.steps import descend, one_pass
 from theory.core import Array, DataFrame, NonNegative, Result, checked, table
@@ -63,9 +64,9 @@ def fit_training(X: Any, training: Training, lam: NonNegative = 0.0) -> TrainedF
     """
     data = checks.data_matrix("X", X)
     if isinstance(training, Flow):
-        moments = SecondMoments.of(data)
-        point = moments.at(training.time, lam)
-        return _fitted(moments.predictor(point), point.train_error, training, lam, data)
+        moments = SecondMoments.of(RowBlocks.of_array("X", data), training.time, lam)
+        train_error = moments.at(training.time, lam).train_error
+        return _fitted(moments.predictor(training.time, lam), train_error, training, lam, data)
     if isinstance(training, OnePass):
         if lam:
             raise ValueError(f"lam must be 0 for OnePass, which has no penalty, got {lam!r}")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks, errors
+from simulate.masked.row_sources import as_row_blocks
 from simulate.masked.training.flow import SecondMoments
 from theory.core import Array, DataFrame, NonNegative, PositiveGrid, Result, checked, table
 from theory.core.checks import integer, shown
@@ -48,10 +49,28 @@ class TrainingPath(Result):
 
     def predictor(self, i: int) -> Array:
         """Return the joint predictor (d, d) at times[i], by two products of matrices."""
+        return self._moments.predictor(self._time(i), self.lam)
+
+    def loo_residuals(self, i: int, rows: Any, centered: bool = False) -> Array:
+        """Return the residuals (k, d) at times[i] of some `rows` (k, d) of X, each left out of the training.
+
+        They are exact, also where rows differ in scale, of which `test_estimate` knows nothing; each time costs 28
+        products of (k, d) with (d, d) matrices. The other rows keep their weight 1/n. With `centered` the mean of X,
+        which was subtracted, is that of the other rows too.
+        """
+        some = checks.data_matrix("rows", rows, columns=self.d)
+        return self._moments.left_out_residuals(some, self._time(i), self.lam, bool(centered))
+
+    @checked
+    def at(self, times: PositiveGrid) -> "TrainingPath":
+        """Return the path at other `times`, by the same eigendecomposition; none should be far above the given ones."""
+        return _path(self._moments, times, self.lam, self.n, self.d)
+
+    def _time(self, i: int) -> float:
         i, count = integer("i", i), len(self.times)
         if not -count <= i < count:
             raise ValueError(f"i must lie in 0..{count - 1}, an index of times, got {shown(i)}")
-        return self._moments.predictor(self._moments.at(float(self.times[i]), self.lam))
+        return float(self.times[i])
 
     def test_error(self, i: int, target: Covariance | Any) -> Array:
         """Compute the error (d,) at times[i], exactly for a Covariance record, else on test rows `target` (m, d)."""
@@ -79,8 +98,8 @@ class TrainingPath(Result):
 def fit_training_path(X: Any, times: PositiveGrid, lam: NonNegative = 0.0) -> TrainingPath:
     """Train the masked regressions of X (n, d) by gradient flow up to each of `times`, by one eigendecomposition.
 
-    X and lam are as in `fit_training`. Each time costs a few products of (nodes, d) with (d, d) matrices. ValueError
-    for `times` that are not positive numbers, and for X as in `fit`.
+    X and lam are as in `fit`, and X may be larger than memory. Each time costs a few products of (nodes, d) with (d, d)
+    matrices. ValueError for `times` that are not positive numbers, and for X as in `fit`.
 
     >>> from theory.models import AR1
     >>> from simulate.masked import sample
@@ -89,10 +108,12 @@ def fit_training_path(X: Any, times: PositiveGrid, lam: NonNegative = 0.0) -> Tr
     >>> print(path.times[path.best()], path.mean_test_estimate.round(2), path.mean_test_errors(covariance).round(2))
     1.0 [0.59 0.53 0.56 0.72] [0.6  0.54 0.57 0.71]
     """
-    data = checks.data_matrix("X", X)
-    moments = SecondMoments.of(data)
+    data = as_row_blocks("X", X)
+    return _path(SecondMoments.of(data, float(times.max()), lam), times, lam, data.n, data.d)
+
+
+def _path(moments: SecondMoments, times: Array, lam: float, n: int, d: int) -> TrainingPath:
     points = [moments.at(float(time), lam) for time in times]
     names = ("train_error", "test_estimate", "gcv_error")
     train, estimate, gcv = (np.array([getattr(point, name) for point in points]) for name in names)
-    n, d = data.shape
     return TrainingPath(times, lam, train, estimate, gcv, n, d, moments)

@@ -16,21 +16,29 @@ def descend(C: Array, training: Descent, lam: float) -> Array:
     Row k moves by the step times C_-k,k - (C_-k + lam) a, by one matrix product for all rows. Raises ValueError where
     the steps diverge, which a step above 2/(c + lam) does for the largest eigenvalue c of C.
     """
-    before = now = np.zeros_like(C)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for k in range(1, training.steps + 1):
-            momentum = (k - 1) / (k + 2) if isinstance(training, Nesterov) else 0.0
-            ahead = now + momentum * (now - before)
-            moved = ahead + training.step * (C - ahead @ C - lam * ahead)
-            if isinstance(training, HeavyBall):
-                moved += training.momentum * (now - before)
-            np.fill_diagonal(moved, 0.0)
-            before, now = now, moved
-    if not np.isfinite(now).all():
-        top = float(np.linalg.eigvalsh(C)[-1]) + lam
+    return follow(C, C, training, lam, own_left_out=True)
+
+
+def follow(H: Array, cross: Array, training: Descent, lam: float, own_left_out: bool = False) -> Array:
+    """Return coefficients (b, m), each row after the steps along cross - a (H + lam), with H (m, m) and cross (b, m).
+
+    With `own_left_out` row k has no coefficient k. Raises ValueError as `descend` does.
+    """
+    top = float(np.linalg.eigvalsh(H)[-1])
+    momentum = training.momentum if isinstance(training, HeavyBall) else 0.0
+    factor = 4 / 3 if isinstance(training, Nesterov) else 2 * (1 + momentum)
+    if not training.step * (top + lam) < factor:
         raise ValueError(
-            f"training must have a smaller step: {training!r} diverged, where the largest eigenvalue is {top:g}"
+            f"training must have a step below {factor / (top + lam):.6g}, where {type(training).__name__} becomes "
+            f"unstable: the largest eigenvalue of these data is {top:.6g}; got step = {training.step:g}"
         )
+    before = now = np.zeros_like(cross)
+    for k in range(1, training.steps + 1):
+        ahead = now + ((k - 1) / (k + 2) if isinstance(training, Nesterov) else 0.0) * (now - before)
+        moved = ahead + training.step * (cross - ahead @ H - lam * ahead) + momentum * (now - before)
+        if own_left_out:
+            np.fill_diagonal(moved, 0.0)
+        before, now = now, moved
     return now
 
 

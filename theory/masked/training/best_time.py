@@ -16,6 +16,7 @@ from theory.masked.signs import require_non_negative
 from theory.masked.training.point import TrainingPoint, training_point
 from theory.masked.training.solution import require_modes
 from theory.models import Covariance, MaskedRegression, MaskedRidge
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError
 from theory.numerics.extremes import within_range
 from theory.numerics.filters import flow_filter
@@ -51,13 +52,21 @@ class BestTime(SolverResult):
 
 @checked
 @within_range
-def best_time(covariance: Covariance, alpha: Positive, *, lam: NonNegative = 0.0, with_ridge: bool = False) -> BestTime:
+def best_time(
+    covariance: Covariance,
+    alpha: Positive,
+    *,
+    lam: NonNegative = 0.0,
+    with_ridge: bool = False,
+    row_scales: RowScales = GAUSSIAN,
+) -> BestTime:
     """Find the time at which masked regression by gradient flow has its least mean test error.
 
     The time is looked for on a logarithmic grid from far below one over the largest eigenvalue to far above one over
     the smallest one, and every minimum of the grid is refined; the best one is returned, or the limit of time 0 or
     infinity where that is better. With `with_ridge` the ridge `lam` is chosen too, together with the time, and compared
-    with the best ridge of training to the end; `lam` must then be left out. Raises ConvergenceError.
+    with the best ridge of training to the end; `lam` must then be left out. `row_scales` is the law of the rows'
+    scales. Raises ConvergenceError.
 
     >>> from theory.models import AR1
     >>> best = best_time(AR1(float("inf"), 0.7), 1.0)
@@ -73,7 +82,7 @@ def best_time(covariance: Covariance, alpha: Positive, *, lam: NonNegative = 0.0
         raise ValueError("covariance must have a positive variance: without any the error is zero at every time")
 
     def point(log_time: float, ridge: float) -> TrainingPoint:
-        return training_point(covariance, alpha, flow_filter(math.exp(log_time)).shifted(ridge))
+        return training_point(covariance, alpha, flow_filter(math.exp(log_time)).shifted(ridge), rows=row_scales)
 
     def error(log_time: float, ridge: float) -> float:
         try:
@@ -83,17 +92,17 @@ def best_time(covariance: Covariance, alpha: Positive, *, lam: NonNegative = 0.0
 
     grid = np.linspace(np.log(1e-2 / present.max()), np.log(1e3 / present.min()), POINTS)
     values = np.array([error(t, lam) for t in grid])
-    ends = float(spectrum.mean(spectrum.eigenvalues)), _trained_to_the_end(covariance, alpha, lam)
+    ends = float(spectrum.mean(spectrum.eigenvalues)), _trained_to_the_end(covariance, alpha, lam, row_scales)
     best = _least(alpha, lam, grid, values, ends, error, lambda log_time: point(log_time, lam).rounding)
-    return _with_ridge(best, covariance, error) if with_ridge and best.time else best
+    return _with_ridge(best, covariance, error, row_scales) if with_ridge and best.time else best
 
 
-def _trained_to_the_end(covariance: Covariance, alpha: float, lam: float) -> float:
+def _trained_to_the_end(covariance: Covariance, alpha: float, lam: float, rows: RowScales) -> float:
     """Return the mean test error at infinite time; inf where as many rows as coordinates let it grow without end."""
     if lam:
-        return solve_masked_ridge(MaskedRidge(covariance, alpha, lam), False).mean_test_error
+        return solve_masked_ridge(MaskedRidge(covariance, alpha, lam, rows), False).mean_test_error
     try:
-        return ridgeless(MaskedRegression(covariance, alpha)).mean_test_error
+        return ridgeless(MaskedRegression(covariance, alpha, rows)).mean_test_error
     except ValueError:
         return np.inf
 
@@ -141,9 +150,9 @@ def _verify(residual: float, what: str, value: object, made: int) -> None:
         raise ConvergenceError.of(what, value, residual, TOLERANCE, made, advice=ADVICE)
 
 
-def _with_ridge(best: BestTime, covariance: Covariance, error: Error) -> BestTime:
+def _with_ridge(best: BestTime, covariance: Covariance, error: Error, rows: RowScales) -> BestTime:
     """Look for a better pair of time and ridge: from the best time, and among all ridges of infinite time."""
-    ridge = optimal_ridge(MaskedRegression(covariance, best.alpha))
+    ridge = optimal_ridge(MaskedRegression(covariance, best.alpha, rows))
     if ridge.mean_test_error < best.mean_test_error:
         best = replace(best, time=np.inf, lam=ridge.lam, mean_test_error=ridge.mean_test_error, residual=0.0)
     time = best.time if best.time < np.inf else 3 / ridge.lam if ridge.lam else np.inf

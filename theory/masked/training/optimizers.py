@@ -1,6 +1,7 @@
 """The filter of a record of training on the spectrum that it meets."""
 
-from theory.models import Covariance
+from theory.models import Covariance, RowScales
+from theory.models.row_scales import GAUSSIAN
 from theory.models.training import Descent, Flow, HeavyBall, Nesterov, Training
 from theory.numerics.filters import Filter, Recursion, flow_filter, polynomial_filter
 from theory.random_matrix import covariance_law
@@ -8,16 +9,24 @@ from theory.random_matrix import covariance_law
 LARGEST_ERROR = 1e-9  # of a filter
 
 
-def filter_of(training: Training, covariance: Covariance, alpha: float, lam: float) -> Filter:
+def filter_of(
+    training: Training,
+    covariance: Covariance,
+    alpha: float,
+    lam: float,
+    rows: RowScales = GAUSSIAN,
+    shrunk: tuple[float, float] = (1.0, 0.0),
+) -> Filter:
     """Build the filter of a record of training, its ridges shifted by the penalty `lam`.
 
-    A polynomial filter needs the top of the sample covariance's limiting spectrum, and ValueError names the largest
-    stable step where the optimizer would diverge at that top.
+    `rows` is the law of the rows' scales, which must be bounded for any optimizer but the flow. The matrix that is
+    trained on is `shrunk`[0] C + `shrunk`[1] for the sample covariance C. A polynomial filter needs the top of its
+    limiting spectrum, and ValueError names the largest stable step where the optimizer would diverge at that top.
     """
     if isinstance(training, Flow):
         found = flow_filter(training.time)
     elif isinstance(training, Descent):
-        edge = float(covariance_law(covariance, alpha).edges[-1, 1])
+        edge = shrunk[0] * float(covariance_law(covariance, alpha, row_scales=rows).edges[-1, 1]) + shrunk[1]
         top = edge + lam
         momentum = training.momentum if isinstance(training, HeavyBall) else 0.0
         limit = (4 / 3 if isinstance(training, Nesterov) else 2 * (1 + momentum)) / top

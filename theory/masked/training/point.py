@@ -8,18 +8,17 @@ import numpy as np
 from theory.core.arrays import Array, ComplexArray
 from theory.masked.errors import per_coordinate
 from theory.masked.training.minors import minor_ridges
-from theory.models import Covariance, Spectrum
-from theory.numerics import ConvergenceError, Solution
+from theory.masked.training.pairs import PairSum, both_halves
+from theory.masked.training.unlike_rows import solve_unlike_ridges, unlike_pairs
+from theory.models import Covariance, RowScales, Spectrum
+from theory.models.row_scales import GAUSSIAN
+from theory.numerics import Solution
 from theory.numerics.filters import Filter, pair_weights
 from theory.random_matrix.complex_ridge import (
     complex_diagonal,
-    inverse_diagonal,
     ridge_map,
     solve_complex_ridge,
 )
-
-LARGEST_ROUNDING = 1e-8  # of the test error, relative to it
-ADVICE = "training has come too close to its end for double precision: take ridgeless, which is its limit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +32,31 @@ class TrainingPoint:
     ridge: Solution[ComplexArray]
 
 
-def training_point(covariance: Covariance, alpha: float, found: Filter, exact_size: bool = False) -> TrainingPoint:
-    """Evaluate the errors of the filter; see `theory.masked.solve` for the equations. Raises ConvergenceError."""
+def training_point(
+    covariance: Covariance,
+    alpha: float,
+    found: Filter,
+    exact_size: bool = False,
+    rows: RowScales = GAUSSIAN,
+    solved: Solution[ComplexArray] | None = None,
+) -> TrainingPoint:
+    """Evaluate the errors of the filter; see `theory.masked.solve` for the equations. Raises ConvergenceError.
+
+    `rows` is the law of the scales of independent rows with the same X'X. ValueError for `exact_size` where they
+    differ. `solved` are the effective ridges of rows that are alike, where they are known.
+    """
+    if not rows.alike:
+        return _of_unlike_rows(covariance, alpha, found, exact_size, rows)
     spectrum = covariance.spectrum
-    ridge = solve_complex_ridge(spectrum, alpha, found.ridges)
+    ridge = solved or solve_complex_ridge(spectrum, alpha, found.ridges)
     kappa = ridge.value[:, None]
     if exact_size:
         minors = minor_ridges(covariance, alpha, found.ridges, ridge.value)
         ridge, slope, kappa = minors.ridge, minors.slope, minors.ridge.value
-        resolvents = _Resolvents(minors.inside / minors.resolvent, minors.covered / minors.resolvent**2)
+        resolvents = Resolvents(minors.inside / minors.resolvent, minors.covered / minors.resolvent**2)
     else:
         slope = ridge_map(spectrum, alpha)(ridge.value)[1][:, None]
-        resolvents = _Resolvents.of(spectrum, ridge.value)
+        resolvents = Resolvents.of(spectrum, ridge.value)
     test, train, rounding = _polarized(found, kappa, slope, resolvents)
     used = (found.weights[:, None] * (1 - found.ridges[:, None] / kappa)).sum(0)  # df1/alpha of each ridge
     gcv = train / (1 - 2 * used.real) ** 2
@@ -52,8 +64,30 @@ def training_point(covariance: Covariance, alpha: float, found: Filter, exact_si
     return TrainingPoint(of_all(test), of_all(train), of_all(np.broadcast_to(gcv, test.shape)), rounding, ridge)
 
 
+def _of_unlike_rows(
+    covariance: Covariance, alpha: float, found: Filter, exact_size: bool, rows: RowScales
+) -> TrainingPoint:
+    if exact_size:
+        raise ValueError(
+            "exact_size must be False in training where rows differ in scale or depend on each other: it was derived "
+            "for rows that are alike"
+        )
+    spectrum = covariance.spectrum
+    at = solve_unlike_ridges(spectrum, alpha, found.ridges, rows)
+    pairs, own, on_rows = unlike_pairs(found, spectrum, alpha, rows, at)
+    resolvents = Resolvents.of(spectrum, at.kappa.value)
+    kappa, excess, numerator = both_halves(at.kappa.value, resolvents.excess, resolvents.numerator)
+    test = PairSum.of(pairs, kappa, excess, own[:, None] * numerator)
+    train = PairSum.of(pairs * on_rows, kappa, excess, (own * np.diagonal(on_rows))[:, None] * numerator)
+    used = 2 * float((found.weights * at.weight * at.delta).sum().real)  # df1/alpha of each ridge
+    on = train.of_train()
+    of_all = partial(per_coordinate, covariance)
+    rounding = test.rounding(found.ridges)
+    return TrainingPoint(of_all(test.value), of_all(on), of_all(on / (1 - used) ** 2), rounding, at.kappa)
+
+
 @dataclass(frozen=True, eq=False)
-class _Resolvents:
+class Resolvents:
     """Diagonals at every ridge, (N, c): [Sigma R]_kk/r_k, which is 1/r_k - kappa, and [R Sigma R]_kk/r_k^2.
 
     Here R = (Sigma + kappa)^-1 and r_k = R_kk.
@@ -63,14 +97,15 @@ class _Resolvents:
     numerator: ComplexArray
 
     @classmethod
-    def of(cls, spectrum: Spectrum, kappa: ComplexArray) -> "_Resolvents":
-        inverse = inverse_diagonal(spectrum, kappa)
-        inside = spectrum.eigenvalues / (spectrum.eigenvalues + kappa[:, None])
-        covered = inside / (spectrum.eigenvalues + kappa[:, None])
-        return cls(inverse * complex_diagonal(spectrum, inside), inverse**2 * complex_diagonal(spectrum, covered))
+    def of(cls, spectrum: Spectrum, kappa: ComplexArray) -> "Resolvents":
+        """Evaluate them at effective ridges kappa (N,)."""
+        resolvent = 1 / (spectrum.eigenvalues + kappa[:, None])
+        inside = spectrum.eigenvalues * resolvent
+        own, first, second = complex_diagonal(spectrum, np.stack([resolvent, inside, inside * resolvent]))
+        return cls(first / own, second / own**2)
 
 
-def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: _Resolvents) -> tuple[Array, Array, float]:
+def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: Resolvents) -> tuple[Array, Array, float]:
     """Sum the two-ridge errors E(L, L') = (kappa/r' - kappa'/r)/(L - L') over all pairs of ridges.
 
     The numerator is kappa x' - kappa' x with x = 1/r - kappa, which early in training, where all kappa are large, keeps
@@ -88,10 +123,4 @@ def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: _Res
     on_rows = (pairs * (ridges[:, None] * ridges)).sum(0)[:, None]
     train = (2 * (on_rows * excess / kappas).sum(0) + (own * (ridges[:, None] / kappas) ** 2).sum(0)).real
     terms = 2 * ((abs(pairs).T @ abs(kappas)) * abs(excess)).sum(0) + abs(own).sum(0)
-    scale = np.finfo(float).eps * terms
-    rounding = float(np.max(np.divide(scale, test, out=np.zeros_like(test), where=test > 0)))
-    if not rounding <= LARGEST_ROUNDING:
-        what = f"errors along training at ridges down to |L| = {abs(ridges).min():.3g}"
-        raise ConvergenceError.of(what, test, rounding, LARGEST_ROUNDING, advice=ADVICE)
-    # A train error that has vanished is the rounding of its terms, of either sign.
-    return test, np.where(abs(train) < scale, abs(train), train), rounding
+    return test, PairSum(train, terms).of_train(), PairSum(test, terms).rounding(ridges)

@@ -10,10 +10,10 @@ from theory.masked.signs import require_non_negative
 from theory.masked.training.one_pass import OnePassSolution, solve_one_pass
 from theory.masked.training.optimizers import filter_of
 from theory.masked.training.point import training_point
+from theory.masked.training.unlike_rows import complex_ridges
 from theory.models import Covariance, LargeCovariance
 from theory.models.training import MaskedTraining, OnePass, Training
 from theory.numerics.extremes import within_range
-from theory.random_matrix.complex_ridge import solve_complex_ridge
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,8 +79,8 @@ def solve_training(model: MaskedTraining, exact_size: bool) -> MaskedTrainingSol
         if exact_size:
             raise ValueError("exact_size must be False for OnePass: it changes nothing there")
         return solve_one_pass(model)
-    found = filter_of(model.training, model.covariance, model.alpha, model.lam)
-    point = training_point(model.covariance, model.alpha, found, exact_size)
+    found = filter_of(model.training, model.covariance, model.alpha, model.lam, model.row_law)
+    point = training_point(model.covariance, model.alpha, found, exact_size, model.row_law)
     return MaskedTrainingSolution(
         model.covariance,
         model.alpha,
@@ -118,8 +118,8 @@ def training_predictor(model: MaskedTraining) -> Array:
     if isinstance(model.training, OnePass):
         raise ValueError("model must not be one pass, whose mean predictor is not known here, got OnePass")
     vectors, s = covariance.eigenvectors, covariance.eigenvalues
-    found = filter_of(model.training, covariance, model.alpha, model.lam)
-    kappa = solve_complex_ridge(covariance.spectrum, model.alpha, found.ridges).value
+    found = filter_of(model.training, covariance, model.alpha, model.lam, model.row_law)
+    kappa = complex_ridges(covariance.spectrum, model.alpha, found.ridges, model.row_law)
     resolvents = 1 / (s + kappa[:, None])  # (N, d)
     own = resolvents @ (vectors**2).T
     # Row k is - sum_j w_j [R_j]_k/(R_j)_kk, so that row k has weights of its own on the eigenvectors.

@@ -17,8 +17,8 @@ NOT_AT_RANDOM = (
 )
 NOT_DONE = (
     "Not done, because it is known for complete tables only: Gaussian theory of the learning curve, the spectrum of "
-    "the predictor, whether rows differ in scale or depend on each other, and the search for redundant columns and "
-    "outlying rows."
+    "the predictor, whether rows differ in scale or depend on each other, the best time to stop training (its estimate "
+    "needs one matrix of second moments for all columns), and the search for redundant columns and outlying rows."
 )
 ALL_BUT_FEW = 0.99  # of the holes
 FEWEST_COMPLETE = 3  # rows of a matrix
