@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
     theory=predicted,
     line=np.geomspace(0.2, 3, 61),
     d=80,
-    replicates=40,
+    replicates=24,
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     yscale="log",
