@@ -64,6 +64,11 @@ def slope(exponent: float, compute: float) -> float:
     return (before - after) / (2 * STEP)
 
 
+def power(exponent: float) -> float:
+    """Return the slope that is predicted for a large compute."""
+    return (exponent - 1) / (exponent + 1)
+
+
 def measured(model: MaskedRegression, computes: Sequence[float], d: int, rng: Generator) -> dict[str, Array]:
     """Measure d times the mean error of one data set at each compute, in units of the largest eigenvalue."""
     covariance, n = model.covariance.resized(d), round(model.alpha * d)
@@ -79,7 +84,7 @@ def predicted(model: MaskedRegression, computes: Sequence[float], d: int) -> dic
 
 def in_units(computes: Sequence[float], n: int, d: int) -> Array:
     """Return the times C/n in units in which the largest eigenvalue is d^exponent, as that of the record is."""
-    return np.asarray(computes) / n * float(d) ** -SHOWN
+    return np.asarray(np.asarray(computes) / n * float(d) ** -SHOWN)
 
 
 def of_rows(n: float) -> Curve:
@@ -118,9 +123,7 @@ EXPERIMENT = Experiment(
             title="slope with the best $n$",
             curves={f"$a = {a:g}$": Curve(model=float, theory=partial(slope, a)) for a in EXPONENTS}
             | {
-                f"_law, {a:g}": level(
-                    lambda a=a: (a - 1) / (a + 1), (SETTLED, DEAREST), "reference", style=":", color=color
-                )
+                f"_law, {a:g}": level(partial(power, a), (SETTLED, DEAREST), "reference", style=":", color=color)
                 for color, a in enumerate(EXPONENTS)
             },
             line=np.geomspace(SETTLED, DEAREST, 13),

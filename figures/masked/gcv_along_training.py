@@ -1,4 +1,4 @@
-"""Along training plain generalized cross-validation reports too much; an estimate from pairs of ridges is right."""
+"""Late in training plain generalized cross-validation reports too much; an estimate from pairs of ridges is right."""
 
 import math
 
@@ -41,8 +41,8 @@ EXPERIMENT = Experiment(
     ylabel="mean error",
     xscale="log",
     yscale="log",
-    caption="Along training plain generalized cross-validation (GCV) reports too large an error and chooses to stop "
-    "too early, while an estimate from pairs of complex ridges, made of the same rows alone, reports the "
+    caption="Late in training plain generalized cross-validation (GCV) reports too large an error, and it chooses to "
+    "stop too early, while an estimate from pairs of complex ridges, made of the same rows alone, reports the "
     "error on new rows. Each panel is one sample ratio of an AR(1) chain with r = 0.7, trained by gradient "
     "flow up to the time t. Lines are the theory for d = infinity: of new rows, on which the estimate must "
     "lie, and of what GCV tends to. Markers are simulations at d = {sizes}, extrapolated in 1/d; the three "

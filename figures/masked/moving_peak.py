@@ -1,6 +1,7 @@
 """Along training the interpolation peak sits where there are as many rows as directions that are learned by then."""
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator
@@ -35,6 +36,7 @@ def errors(model: MaskedRegression, d: int, rng: Generator) -> dict[str, float]:
     return {str(time): float(error.mean()) for time, error in zip(times, found, strict=True)}
 
 
+@cache  # the curves of all times ask for the same numbers
 def predicted(model: MaskedRegression) -> dict[str, float]:
     unit = model.covariance.small if isinstance(model.covariance, TwoBlocks) else 1.0
     return {str(time): error_at(model, time) / unit for time in times_of(model)}

@@ -2,6 +2,7 @@
 
 import math
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def measured_error(model: MaskedTraining, d: int, rng: np.random.Generator) -> f
 
 def against_step(alpha: float) -> dict[str, Curve]:
     """Return the error of one pass over alpha d rows against the step, and the level of the flow on these rows."""
-    look = {"color": 0, "style": "-"} if alpha == RATIOS[0] else {"color": 2, "style": ":"}
+    look: dict[str, Any] = {"color": 0, "style": "-"} if alpha == RATIOS[0] else {"color": 2, "style": ":"}
     return {
         rf"one pass, $\alpha = {alpha:g}$": Curve(model=lambda step: in_one_pass(step, alpha)),
         rf"_flow, {alpha:g}": level(lambda: test_error(stopped(alpha)), (0.03, 1.6), **look),

@@ -12,7 +12,7 @@ from theory.models import Covariance, Spectrum
 from theory.numerics.quadrature import half_circle
 
 CORRELATION = 0.9  # of neighbors in the chain of the small block
-FREQUENCIES = 400  # of the chain for d -> infinity, whose means converge as CORRELATION^800
+FREQUENCIES = 200  # of the chain for d -> infinity, whose means converge as CORRELATION^400
 
 
 @dataclass(frozen=True)
