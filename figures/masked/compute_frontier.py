@@ -136,7 +136,7 @@ EXPERIMENT = Experiment(
     measure=measured,
     by_point=True,
     points=(),
-    toy_d=64,
+    toy_d=512,  # of fewer rows the latest errors are too near their limit for double precision
     replicates=16,
     xlabel="compute $C = n t$",
     xscale="log",
