@@ -51,10 +51,11 @@ EXPERIMENT = Experiment(
     ylabel="error of a small coordinate / its variance",
     xscale="log",
     yscale="log",
-    caption="The error of coordinates of small variance falls, rises and falls again along training, because it meets "
-    "the noise of the large coordinates first; where all variances are equal it has one minimum. Half of the "
-    "coordinates are independent with variance 1; the others have 0.001, of which 30 % comes from one large "
-    "coordinate each, the rest from an AR(1) chain with r = 0.9. Errors on new rows are shown over the "
-    "variance of the small coordinates. Lines are the theory for d = infinity, markers simulations at d = "
-    "{sizes}, extrapolated in 1/d. Maxima are 2.95 at t = 122 (alpha = 0.6) and 1.07 at t = 12 (alpha = 1.2).",
+    caption="The error of coordinates of small variance falls, rises and falls again along training, before it "
+    "rises to its limit: training first fits the large coordinates to the noise in the small ones. With "
+    "standardized coordinates it has one minimum. Half of the coordinates are independent with variance "
+    "1; the others have 0.001, of which 30 % comes from one large coordinate each, the rest from an AR(1) "
+    "chain with r = 0.9. Errors on new rows are over the variance of the small coordinates. Lines are the "
+    "theory for d = infinity, markers simulations at d = {sizes}, extrapolated. Maxima are 2.95 at t = "
+    "122 (alpha = 0.6) and 1.07 at t = 12 (1.2).",
 )

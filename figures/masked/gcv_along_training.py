@@ -41,10 +41,11 @@ EXPERIMENT = Experiment(
     ylabel="mean error",
     xscale="log",
     yscale="log",
-    caption="Late in training plain generalized cross-validation (GCV) reports too large an error, and it chooses to "
-    "stop too early, while an estimate from pairs of complex ridges, made of the same rows alone, reports the "
-    "error on new rows. Each panel is one sample ratio of an AR(1) chain with r = 0.7, trained by gradient "
-    "flow up to the time t. Lines are the theory for d = infinity: of new rows, on which the estimate must "
-    "lie, and of what GCV tends to. Markers are simulations at d = {sizes}, extrapolated in 1/d; the three "
-    "numbers share their data sets. At alpha = 0.5 and t = 6 GCV tends to 1.44 in place of 0.79.",
+    caption="With no more rows than coordinates, plain generalized cross-validation (GCV) reports too large an "
+    "error late in training and stops too early, while an estimate from pairs of complex ridges, made of "
+    "the same rows alone, reports the error on new rows. At alpha = 2 the bias of GCV is small and "
+    "vanishes again. Coordinates are an AR(1) chain with r = 0.7, trained by gradient flow. Lines are the "
+    "theory for d = infinity: of new rows, on which the estimate must lie, and of GCV. Markers are "
+    "simulations at d = {sizes}, extrapolated in 1/d; they share their data sets. At alpha = "
+    "0.5 and t = 6 GCV tends to 1.44 in place of 0.79.",
 )

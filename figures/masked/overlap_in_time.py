@@ -105,11 +105,11 @@ EXPERIMENT = Experiment(
     ylabel=r"overlap $(u \cdot v)^2$",
     xscale="log",
     ylim=(-0.02, 0.8),
-    caption="How a direction is read off changes its overlap with the spike more than the method, or the time at which "
-    "training stops. Noise: variance 0.3 on 80 % of the coordinates, 4 on 20 %; spike of strength 1.5. Left: "
-    "the direction of gradient flow as reported, with entries divided by standard deviations, and with the best"
-    " weights of the coordinates; the last two nearly coincide. Right: flow, correlation PCA and a ridge "
-    "compared in one read-out, standard units, which is what correlation PCA reports. Lines are theory in the "
-    "limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d, with bars; within a panel"
-    " they share their draws.",
+    caption="Late in training, how a direction is read off changes its overlap with the spike more than the time "
+    "at which training stops, and as much as the method. Noise: variance 0.3 on 80 % of the coordinates, "
+    "4 on 20 %; spike of strength 1.5. Left: the direction of gradient flow as reported, with entries "
+    "divided by standard deviations, and with the best weights; the last two nearly coincide. Right: "
+    "flow, correlation PCA and a ridge (at any time) compared in standard units, which correlation PCA "
+    "reports. Lines are theory for d = infinity; markers are simulations at d = {sizes}, extrapolated in "
+    "1/d, with bars; within a panel they share their draws.",
 )
