@@ -15,6 +15,8 @@ TAIL = 3  # of the last Legendre coefficients, which must have vanished
 MIN_WIDTH = 1e-13  # of a panel, relative to 1 + |place|: a function that is not resolved there jumps or has a kink
 SHARP_WIDTH = 1e-5  # relative, of panels around a place that show whether a function jumps or has a kink there
 MAX_PANELS = 20_000
+ENDS = np.array([-1.0, 1.0]) * (1 - 1e-13)  # of a panel [-1, 1], from within
+END_SLACK = 30  # of a polynomial at the ends of its panel, in tolerances of its coefficients
 
 Tolerance = Callable[[Array], Array]  # of the coefficients, at the middles of panels
 
@@ -47,11 +49,19 @@ def resolved_panels(function: Callable[[Array], Array], edges: Array, tolerance:
 
 
 def _resolved(function: Callable[[Array], Array], low: Array, high: Array, tolerance: Tolerance) -> Array:
-    x = (low + high)[:, None] / 2 + (high - low)[:, None] / 2 * _rule()[0]
+    """Tell on which panels the last coefficients vanish, and the polynomial is the function at both ends too.
+
+    A jump between an end and the first node would not show in the coefficients.
+    """
+    nodes = np.concatenate((_rule()[0], ENDS))
+    x = (low + high)[:, None] / 2 + (high - low)[:, None] / 2 * nodes
     values = np.asarray(function(x.ravel()), float)
-    tails = abs(values.reshape(*values.shape[:-1], *x.shape) @ _rule()[1][:, -TAIL:])
-    worst = tails.max(axis=-1).reshape(-1, len(low)).max(axis=0)
-    return np.asarray(worst <= tolerance((low + high) / 2))
+    values = values.reshape(-1, *x.shape)
+    coefficients = values[..., :ORDER] @ _rule()[1]
+    missed = abs(coefficients @ legvander(ENDS, ORDER - 1).T - values[..., ORDER:])
+    limit = tolerance((low + high) / 2)
+    worst = abs(coefficients[..., -TAIL:]).max(axis=(0, 2))
+    return np.asarray((worst <= limit) & (missed.max(axis=(0, 2)) <= END_SLACK * limit))
 
 
 @cache
