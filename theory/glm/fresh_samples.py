@@ -27,7 +27,7 @@ def fresh_error(cluster: Cluster, loss: Loss, field: Field) -> float:
         center, spread = residual_law(cluster, field)
         return center**2 + spread
     if kind_of(cluster.labels) == "values":
-        first, second = _moments(cluster)
+        first, second = moments(cluster)
         if isinstance(loss, PoissonLoss):
             square = math.exp(2 * field.mean + 2 * field.q)
             return second - 2 * _mean_with_rate(cluster, field) + square
@@ -47,7 +47,7 @@ def mean_fresh_loss(cluster: Cluster, loss: Loss, field: Field, halvings: int = 
         e, weights, _ = residuals(alone, loss, replace(field, V=MIN_RESPONSE), halvings)
         return float(weights @ loss.value(e))
     if isinstance(loss, PoissonLoss):  # the mean of exp(h) is known, also where its quadrature would fail
-        return math.exp(field.mean + field.q / 2) - _mean_with_field(cluster, field, _moments(cluster)[0])
+        return math.exp(field.mean + field.q / 2) - _mean_with_field(cluster, field, moments(cluster)[0])
     law = label_law(cluster, field.q, field.teacher)
     return sum(_part_loss(part, law, field, halvings) for part in parts(cluster, loss))
 
@@ -70,7 +70,7 @@ def chances(cluster: Cluster, field: Field, h: Array) -> tuple[Array, Array]:
     return np.exp(-0.5 * z**2) / (size * math.sqrt(2 * math.pi)), chance
 
 
-def _moments(cluster: Cluster) -> tuple[float, float]:
+def moments(cluster: Cluster) -> tuple[float, float]:
     """Return E y and E y^2 of labels that are numbers of a list."""
     t, rho = cluster.teacher_mean, cluster.teacher_variance
     assert not isinstance(cluster.labels, str)

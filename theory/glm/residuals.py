@@ -65,6 +65,12 @@ def reach(cluster: Cluster, field: Field) -> tuple[float, float]:
     return center + low - RANGE * float(np.sqrt(spread)), center + high + RANGE * float(np.sqrt(spread))
 
 
+def smoothed_noise(channel: Additive, size: float) -> tuple[Array, Array, Array, Array]:
+    """Return nodes of noise plus a centered Gaussian of this size, their weights, its density and its derivative."""
+    e, weights = _noise_nodes(channel, 0.0, size, [], 0)
+    return e, weights, *_smoothed_density(channel, e, size)
+
+
 def _noise_nodes(
     channel: Additive, center: float, size: float, bends: list[tuple[float, float]], halvings: int
 ) -> tuple[Array, Array]:
