@@ -368,9 +368,7 @@ class NotALaw:
 
 
 def test_what_is_no_law_is_refused():
-    with pytest.raises(
-        ValueError, match=r"function must return probabilities between 0 and 1, got 1.5 for y = 1 at nu = -3"
-    ):
+    with pytest.raises(ValueError, match=r"return probabilities between 0 and 1, got 1.5 for y = 1 at nu = -3"):
         LabelChannel(NotALaw.negative)
     with pytest.raises(ValueError, match=r"function must sum to 1 over values, got 1.2 at nu"):
         LabelChannel(NotALaw.long)

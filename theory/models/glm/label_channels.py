@@ -236,7 +236,8 @@ class LabelChannel:
         wrong = ~((found >= 0) & (found <= 1 + 1e-9))
         if wrong.any():
             raise ValueError(
-                f"function must return probabilities between 0 and 1, got {found[wrong][0]} for y = {y:g} at nu = {flat[wrong][0]:g}"
+                f"function must return probabilities between 0 and 1, got {found[wrong][0]} for y = {y:g} at "
+                f"nu = {flat[wrong][0]:g}"
             )
         return np.asarray(found, float).reshape(np.shape(nu))
 
@@ -268,8 +269,8 @@ def require_law(channel: AnyChannel, mean: float, variance: float) -> None:
     if not lost <= MAX_MASS_LEFT * (1 + len(channel.values) / 10):
         where = int(np.argmax(weights * abs(left)))
         raise ValueError(
-            f"labels must have probabilities that sum to 1 over values: over the teacher's field they leave out {lost:.3g}, most of it at "
-            f"nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, or a law"
+            f"labels must have probabilities that sum to 1 over values: over the teacher's field they leave out "
+            f"{lost:.3g}, most of it at nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, or a law"
         )
 
 
