@@ -270,7 +270,8 @@ def require_law(channel: AnyChannel, mean: float, variance: float) -> None:
         where = int(np.argmax(weights * abs(left)))
         raise ValueError(
             f"labels must have probabilities that sum to 1 over values: over the teacher's field they leave out "
-            f"{lost:.3g}, most of it at nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, or a law"
+            f"{lost:.3g}, most of it at nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, "
+            "or a law"
         )
 
 
