@@ -8,7 +8,7 @@ the proximal operator of the loss, sample by sample, and the step of single weig
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -18,10 +18,11 @@ from simulate.glm.draw import Sample, draw
 from simulate.glm.modes import embed
 from simulate.glm.population import population, sample_size
 from simulate.glm.sample_forces import sample_forces
-from theory.core import Array, Count, Positive, SolverResult, checked, checks
+from theory.core import Array, AtLeast, Count, Positive, SolverResult, checked, checks
 from theory.models.glm import GeneralizedLinearModel, Modes
 
 MAX_BIAS = 1e8
+MAX_STEPS = 10_000  # where it settles at all it does so after some tens of them
 NEWTON_STEPS, LARGEST_STEP, SETTLED = 12, 1.0, 1e-10  # of the bias, before brackets are tried
 WeightStep = Callable[[Array, Array], tuple[Array, Array]]  # (A, B) -> weights, their derivatives by B, all (p,)
 
@@ -47,7 +48,7 @@ def message_passing(
     size: Count,
     rng: Generator,
     *,
-    steps: Count = 20,
+    steps: Annotated[int, AtLeast(1, most=MAX_STEPS)] = 20,
     start: Positive = 1.0,
     weight_step: Callable[..., Any] | None = None,
 ) -> MessagePassing:

@@ -397,6 +397,7 @@ def test_what_is_no_law_is_refused():
         (lambda e: -np.exp(-abs(e)) / 2, "density must be finite and nowhere negative"),
         (lambda e: 1 / (math.pi * (1 + e**2)), "density must have the integral 1, got 0.9999994"),
         (lambda e: 2 / (math.pi * math.sqrt(3) * (1 + e**2 / 3) ** 2), "must have its variance between -1e6 and 1e6"),
+        (lambda e: float(e), "density must work elementwise on arrays"),
         (lambda e: 1.0, "density must map arrays to arrays of their shape"),
         (lambda e: np.abs(np.sin(1e5 * e)) * np.exp(-abs(e)), "smooth but for a few jumps and kinks"),
         ("normal", "density must be a function"),

@@ -13,11 +13,12 @@ from theory.core.arrays import Array
 from theory.glm.field import Field
 from theory.glm.fresh_samples import fresh_error
 from theory.glm.label_parts import Part, parts
+from theory.glm.label_tables import label_table
 from theory.glm.labels import LabelLaw, label_law
 from theory.glm.losses import Loss, residual_form
 from theory.glm.own_losses import Shape, shape_between
 from theory.glm.residuals import reach, residuals
-from theory.models.glm import Cluster, Logit, Probit
+from theory.models.glm import Cluster, Probit
 from theory.models.glm.cluster import kind_of
 
 STEP = 1e-6  # of central differences of a prox, relative to 1 + |t|
@@ -118,9 +119,12 @@ def _slope(loss: Loss, t: Array, V: float) -> Array:
 
 def _labels_mirror(cluster: Cluster, field: Field) -> bool:
     """Tell whether both labels exert opposite forces of the same law: then averages over one of them are enough."""
-    odd = cluster.labels == "sign" or isinstance(cluster.labels, Logit | Probit)
-    mirrored = cluster.labels == "random" or (odd and cluster.teacher_mean == 0)
-    return mirrored and field.mean == 0 and cluster.loss_weights[0] == cluster.loss_weights[1]
+    if field.mean != 0 or cluster.loss_weights[0] != cluster.loss_weights[1] or cluster.labels == "cluster":
+        return False
+    labels = cluster.labels
+    if isinstance(labels, str | Probit):
+        return labels == "random" or cluster.teacher_mean == 0
+    return label_table(labels, cluster.teacher_mean, cluster.teacher_variance).odd
 
 
 def _part_averages(part: Part, law: LabelLaw, field: Field) -> Array:

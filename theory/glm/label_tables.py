@@ -5,7 +5,7 @@ is to be averaged: a channel of any form, with jumps and many labels, then costs
 """
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,6 +22,7 @@ MAX_LOSS_OF_RESOLUTION = 1e6  # where it hardly ever lies
 MAX_NUMBERS = 3e7  # of a table: fewer nodes mean that a teacher can be known less well
 MAX_NODES = 1e6
 DENSE_SHARE = 0.2  # of the nodes near to a center, from which on the whole matrix of the Gaussian law is made
+MIRRORED = 1e-14  # of probabilities that add up to 1
 MAX_COUNT = 20_000  # of a Poisson label: a larger one would take minutes
 
 
@@ -39,6 +40,15 @@ class LabelTable:
     values: tuple[float, ...]
     edges: Array
     sharp: Array
+
+    @cached_property
+    def odd(self) -> bool:
+        """Whether labels +-1 of opposite fields mirror each other, P(1 | nu) = P(-1 | -nu), for a centered teacher."""
+        if self.mean != 0 or set(self.values) != {1.0, -1.0}:
+            return False
+        nu = tabulated(self.channel, self.mean, self.total, 0)[0]
+        both = self.channel.probability(1.0, nu) + self.channel.probability(1.0, -nu)
+        return bool(np.max(abs(both - 1)) <= MIRRORED)
 
     @property
     def least_variance(self) -> float:

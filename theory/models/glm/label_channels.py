@@ -149,7 +149,7 @@ class Additive:
     def of_noise(self, e: Array) -> Array:
         """Return the density at e, of any shape; ValueError where it is negative or not a finite number."""
         flat = np.ravel(e)
-        found = checks.real_array("density", self.density(flat.copy()))
+        found = _called("density", self.density, flat.copy())
         if found.shape != flat.shape:
             raise ValueError(f"density must map arrays to arrays of their shape, got {found.shape} for {flat.shape}")
         wrong = ~((found >= 0) & np.isfinite(found))
@@ -230,7 +230,7 @@ class LabelChannel:
     def probability(self, y: Real, nu: Array) -> Array:
         """Return P(y | nu), of the shape of nu; ValueError where it is negative, above 1 or of another shape."""
         flat = np.ravel(nu)
-        found = checks.real_array("function", self.function(_one_of(y, self.values), flat.copy()))
+        found = _called("function", self.function, _one_of(y, self.values), flat.copy())
         if found.shape != flat.shape:
             raise ValueError(f"function must map fields to an array of their shape, got {found.shape} for {flat.shape}")
         wrong = ~((found >= 0) & (found <= 1 + 1e-9))
@@ -247,6 +247,14 @@ def poisson_law(counts: Array, nu: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         rate = np.exp(nu)
         return np.asarray(np.where(np.isfinite(rate), np.exp(counts * nu - (rate + gammaln(counts + 1))), 0.0))
+
+
+def _called(name: str, function: Callable[..., Any], *arguments: Any) -> Array:
+    """Return what a user's function makes of arrays; ValueError where it makes no numbers of them."""
+    try:
+        return checks.real_array(name, function(*arguments))
+    except TypeError as error:
+        raise ValueError(f"{name} must work elementwise on arrays: {error}") from None
 
 
 def _one_of(y: float, values: tuple[float, ...]) -> float:
@@ -270,8 +278,8 @@ def require_law(channel: AnyChannel, mean: float, variance: float) -> None:
         where = int(np.argmax(weights * abs(left)))
         raise ValueError(
             f"labels must have probabilities that sum to 1 over values: over the teacher's field they leave out "
-            f"{lost:.3g}, most of it at nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, "
-            "or a law"
+            f"{lost:.3g}, most of it at nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more "
+            "values, or a law"
         )
 
 
