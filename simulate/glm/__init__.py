@@ -5,6 +5,7 @@ from simulate.glm.features import FeatureTask
 from simulate.glm.fit import LinearFit, fit, fit_coupled
 from simulate.glm.masked_site import MaskedSiteFit, conditional_entropy, fit_masked_site
 from simulate.glm.measure import Measured, measure, resampled
+from simulate.glm.message_passing import MessagePassing, message_passing
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import Group, Population, population
 from simulate.glm.posterior_classes import posterior_error
@@ -29,6 +30,7 @@ __all__ = [
     "LinearFit",
     "MaskedSiteFit",
     "Measured",
+    "MessagePassing",
     "MulticlassFit",
     "Network",
     "Population",
@@ -45,6 +47,7 @@ __all__ = [
     "fit_masked_site",
     "fit_multiclass",
     "measure",
+    "message_passing",
     "population",
     "posterior_error",
     "random_inputs",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from simulate.glm.channel_labels import draw_labels
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
 from theory.core import Array, Count, checked, checks
@@ -69,5 +70,8 @@ def _labels(group: Group, noise: Array, rng: Generator) -> Array:
     if group.labels == "random":
         return np.where(rng.integers(0, 2, n) == 1, 1.0, -1.0)
     assert group.teacher is not None  # the record requires one
+    if not isinstance(group.labels, str):
+        seen = group.offset + noise @ group.teacher + np.sqrt(group.unseen) * rng.standard_normal(n)
+        return draw_labels(group.labels, seen, group.noise, rng)
     nu = group.offset + noise @ group.teacher + np.sqrt(group.unseen + group.noise) * rng.standard_normal(n)
     return nu if group.labels == "linear" else np.where(nu >= 0, 1.0, -1.0)

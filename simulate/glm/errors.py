@@ -8,19 +8,24 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from simulate.glm.channel_labels import mean_error
 from simulate.glm.fit import LinearFit
 from simulate.glm.population import Group
+from theory.models.glm import Additive, Flips, Probit
 
 
 @dataclass(frozen=True)
 class Response:
-    """Holds the `error` within a group, E (y - h)^2 for linear labels, else P(y h < 0), and `selection`, P(h > 0)."""
+    """Holds the `error` within a group and `selection`, P(h > 0).
+
+    The error is P(y h < 0) for labels +-1, else E (y - h)^2, or E (y - exp(h))^2 of a fit with the Poisson loss.
+    """
 
     error: float
     selection: float
 
 
-def respond(group: Group, fitted: LinearFit) -> Response:
+def respond(group: Group, fitted: LinearFit, loss: object = None) -> Response:
     """Return the error and the selection of a group, from the joint normal law of the learner's field h and nu."""
     p = len(group.mean)
     w = fitted.weights[group.learner] / math.sqrt(p)
@@ -34,11 +39,22 @@ def respond(group: Group, fitted: LinearFit) -> Response:
     assert group.teacher is not None  # the record requires one
     image = group.times_covariance(group.teacher)
     total, shared = float(group.teacher @ image) + group.unseen + group.noise, float(w @ image)
+    if isinstance(group.labels, Additive):
+        offset, total = group.offset + group.labels.mean, total + group.labels.variance
+        return Response(total + variance - 2 * shared + (offset - center) ** 2, selection)
+    if not isinstance(group.labels, str | Flips | Probit):
+        rate = loss == "poisson"
+        return Response(mean_error(group.labels, center, variance, group.offset, total, shared, rate), selection)
     if group.labels == "linear":
         return Response(total + variance - 2 * shared + (group.offset - center) ** 2, selection)
+    total += group.labels.noise if isinstance(group.labels, Probit) else 0.0
     both = both_positive(center, variance, group.offset, total, shared)
     label = float(ndtr(group.offset / math.sqrt(total)))
-    return Response(selection + label - 2 * both, selection)
+    flips = group.labels if isinstance(group.labels, Flips) else Flips()
+    # Wrong are flipped labels of the sign of h, and others that are not flipped.
+    wrong = flips.positive * both + (1 - flips.positive) * (label - both)
+    wrong += flips.negative * (1 - selection - label + both) + (1 - flips.negative) * (selection - both)
+    return Response(wrong, selection)
 
 
 def both_positive(x: float, x_variance: float, y: float, y_variance: float, shared: float) -> float:

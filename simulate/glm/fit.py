@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
 from simulate.glm.own_loss import ConvexLoss, convex
+from simulate.glm.poisson import poisson
 from simulate.glm.weighted_ridge import weighted_ridge
 from theory.core import Array, Count, FitError, Matrix, NonNegative, Positive, SolverResult, Vector, checked, checks
 
-FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
+FitLoss = Literal["square", "logistic", "hinge", "hard_margin", "poisson"]
 AnyLoss = FitLoss | ConvexLoss
 Argument = Literal["margin", "residual"]  # of a loss: y h, or y - h
 
@@ -70,12 +71,12 @@ def fit(
 
     X is (n, p) and y is (n,); the loss is a sum over samples and not a mean. `loss` is "square", (y - h)^2/2 for any
     real y, or for y = +-1 "logistic", log(1 + exp(-y h)), "hinge", max(0, 1 - y h), or "hard_margin", which finds the
-    least |w| with y h >= 1. It may also be an object with a method `value` of arrays, such as a `ConvexMargin` of
-    theory.glm: any convex function of the `argument`, the "margin" y h of labels +-1 or the "residual" y - h of real
-    ones. Of it the values and, if there is one, the method `derivative` are used; the minimum is verified by a lower
-    bound from the dual problem. The bias is not penalized. Raises ValueError for bad shapes, labels or weights and for
-    a loss that is not convex; FitError (a RuntimeError) where no minimum is found, as for the hard margin of data that
-    no plane separates.
+    least |w| with y h >= 1; for counts y it is also "poisson", exp(h) - y h. It may be an object with a method `value`
+    of arrays, such as a `ConvexMargin` of theory.glm: any convex function of the `argument`, the "margin" y h of labels
+    +-1 or the "residual" y - h of real ones. Of it the values and, if there is one, the method `derivative` are used;
+    the minimum is verified by a lower bound from the dual problem. The bias is not penalized. Raises ValueError for bad
+    shapes, labels or weights and for a loss that is not convex; FitError (a RuntimeError) where no minimum is found, as
+    for the hard margin of data that no plane separates.
 
     >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), np.array([1.0, 2.0, -1.0])
     >>> fit(X, y, "square", lam=1.0).weights.round(6).tolist()
@@ -155,6 +156,8 @@ def loss_of(loss: str | ConvexLoss, y: Array, h: Array, argument: Argument = "ma
         return np.asarray((y - h) ** 2 / 2)
     if loss == "logistic":
         return np.asarray(np.logaddexp(0, -y * h))
+    if loss == "poisson":
+        return np.asarray(np.exp(h) - y * h)
     return np.asarray(np.maximum(0, 1 - y * h))
 
 
@@ -172,7 +175,7 @@ def _known(loss: Any, argument: Argument) -> AnyLoss:
     """Return the name of a loss that is fitted here, or a user's own; ValueError otherwise."""
     if isinstance(loss, str):
         known = cast(FitLoss, checks.choice("loss", loss, get_args(FitLoss)))
-        if argument == "residual" and known != "square":
+        if argument == "residual" and known not in ("square", "poisson"):
             raise ValueError(f"argument must be 'margin' for loss={known!r}, which needs labels +-1, got 'residual'")
         return known
     if isinstance(loss, type) or not callable(getattr(loss, "value", None)):
@@ -194,6 +197,8 @@ def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, ar
         return Minimum(*weighted_ridge(Z, y, offsets, weights), 0.0, None)
     if loss == "hard_margin":
         return Minimum(*hard_margin(Z, y, offsets))
+    if loss == "poisson":
+        return Minimum(*poisson(Z, y, offsets, weights))
     return Minimum(*(logistic if loss == "logistic" else hinge)(Z, y, offsets, weights))
 
 
@@ -201,7 +206,10 @@ def _checked_samples(X: Array, y: Array, loss: AnyLoss, argument: Argument, samp
     """Return the weights of the samples, (n,); ValueError for labels or weights that do not fit."""
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
-    if loss != "square" and argument == "margin" and not np.all(abs(y) == 1):
+    if loss == "poisson":
+        if np.any((y < 0) | (y % 1 != 0)):
+            raise ValueError(f"y must be counts 0, 1, 2, ... for loss='poisson', got {y[(y < 0) | (y % 1 != 0)][0]}")
+    elif loss != "square" and argument == "margin" and not np.all(abs(y) == 1):
         named = f"loss={loss!r}" if isinstance(loss, str) else "a loss of the margin; argument='residual' takes others"
         raise ValueError(f"y must be -1 or 1 for {named}, got {y[abs(y) != 1][0]}")
     weights = np.ones(len(y)) if sample_weights is None else checks.finite_array("sample_weights", sample_weights, 1)
@@ -220,6 +228,10 @@ def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: AnyLos
     for learner, labels in enumerate(seen):
         if len(labels) == 0:
             raise ValueError(f"learners must give a sample to every learner that has a bias, got none for {learner}")
+    if loss == "poisson":
+        if any(labels.max() == 0 for labels in seen):
+            raise ValueError("y must have a count above 0 for every learner with a bias, got zeros only")
+        return
     single = [labels[0] for labels in seen if len(labels) == 1]
     if (loss in ("hinge", "hard_margin") and single) or (loss == "logistic" and len(single) == n_learners):
         raise ValueError(f"y must have both labels for every learner with a bias, got {single[0]:g} only")

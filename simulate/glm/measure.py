@@ -19,7 +19,9 @@ from simulate.glm.population import GaussianModel, population, sample_size
 from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
 from theory.core import Array, Count, Matrix, SolverResult, Vector, checked, checks
-from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
+from theory.models.glm import LabelLaw, MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
+from theory.models.glm.cluster import kind_of
+from theory.models.glm.label_channels import AnyChannel
 
 # New samples, where no closed form is known: so many that their noise is below that of the training sample.
 TEST_SAMPLES = 2000
@@ -32,7 +34,8 @@ NO_VALUES = np.zeros(0)
 class Measured(SolverResult):
     """Holds the means of one replicate, under the names that they have in the theory.
 
-    `test_error` is E (y - h)^2 for linear labels, else the share of wrong signs (or classes). `train_loss` is the mean
+    `test_error` is the share of wrong signs (or classes), for other labels E (y - h)^2, or E (y - exp(h))^2 of a fit
+    with the Poisson loss. `train_loss` is the mean
     loss of the training sample without the ridge, and `train_error` the share of it whose sign (or class) is wrong, NaN
     where that is not measured. `squared_norm` |w|^2/p and `bias` have one entry for each learner or
     output; `cluster_errors` and `selection_rate` P(h > 0) have one for each cluster (group or class) of the model. What
@@ -92,7 +95,7 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
         n_learners=source.n_learners,
         argument=_argument(source.groups[0].labels),
     )
-    responses = [respond(group, fitted) for group in source.groups]
+    responses = [respond(group, fitted, source.loss) for group in source.groups]
     shares = np.array([group.share for group in source.groups])
     errors = np.array([response.error for response in responses])
     return replicate_of(
@@ -104,14 +107,14 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
     )
 
 
-def _argument(labels: str) -> Argument:
-    """Return what a loss of one's own is a function of: the residual of real labels, the margin of labels +-1."""
-    return "residual" if labels == "linear" else "margin"
+def _argument(labels: LabelLaw | AnyChannel) -> Argument:
+    """Return what a loss of one's own is a function of: the margin of labels +-1, the residual of others."""
+    return "margin" if kind_of(labels) == "signs" else "residual"
 
 
-def wrong_signs(y: Array, h: Array, labels: str = "sign") -> float:
-    """Return the share of labels +-1 of which the fields h have the other sign; NaN for linear labels."""
-    return math.nan if labels == "linear" else float(np.mean(y * h < 0))
+def wrong_signs(y: Array, h: Array, labels: LabelLaw | AnyChannel = "sign") -> float:
+    """Return the share of labels +-1 of which the fields h have the other sign; NaN for other labels."""
+    return math.nan if kind_of(labels) != "signs" else float(np.mean(y * h < 0))
 
 
 def replicate_of(

@@ -18,6 +18,7 @@ from theory.models.glm import (
     TeacherMixture,
 )
 from theory.models.glm.cluster import LabelLaw, label_weights
+from theory.models.glm.label_channels import AnyChannel
 from theory.models.glm.objective import LossOrName, checked_loss
 
 GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearModel | TeacherMixture
@@ -36,7 +37,7 @@ class Group:
     share: Share
     covariance: Array = field(repr=False)
     mean: Vector = field(repr=False)
-    labels: LabelLaw = "sign"
+    labels: LabelLaw | AnyChannel = "sign"
     label: int = 1
     teacher: Vector | None = field(default=None, repr=False)
     offset: Real = 0.0
@@ -53,7 +54,7 @@ class Group:
             raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) to fit mean, got {covariance.shape}")
         if self.teacher is not None:
             checks.shaped("teacher", self.teacher, (p,), " to fit mean")
-        elif self.labels in ("linear", "sign"):
+        elif self.labels not in ("random", "cluster"):
             raise ValueError(f"labels={self.labels!r} need a teacher, got None")
         if self.label not in (-1, 1):
             raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")

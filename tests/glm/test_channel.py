@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from theory.glm import averages, quadrature
+from theory.glm import label_parts, quadrature
 from theory.glm.averages import Field, cluster_averages, loss_and_error
 from theory.glm.losses import LOSSES, loss_of
 from theory.models import Cluster
@@ -68,7 +68,7 @@ def test_twice_the_nodes_change_nothing(loss, V, q, mean, correlation):
     field = Field(V, q, mean, correlation * np.sqrt(q))
     few = cluster_averages(cluster, LOSSES[loss], field)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(averages, "normal_nodes", lambda bends, **more: quadrature.normal_nodes(bends, 32, **more))
+        patch.setattr(label_parts, "normal_nodes", lambda bends, **more: quadrature.normal_nodes(bends, 32, **more))
         many = cluster_averages(cluster, LOSSES[loss], field)
     size = np.sqrt(many.square) + 1e-300
     spread = 1 / np.sqrt(1 - correlation**2)

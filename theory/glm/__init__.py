@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from theory.core.former import former
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
+from theory.glm.bayes_optimal_channel import BayesOptimalPoint, bayes_optimal
 from theory.glm.bayes_optimal_classes import BayesOptimalClasses, bayes_optimal_classes
 from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
 from theory.glm.curves import LearningCurve, learning_curve
@@ -34,6 +35,7 @@ random_features, random_labels, gaussian_mixture = RandomFeatures, RandomLabels,
 
 __all__ = [
     "BayesOptimalClasses",
+    "BayesOptimalPoint",
     "ConvexMargin",
     "FairnessTable",
     "LearningCurve",
@@ -43,6 +45,7 @@ __all__ = [
     "SaddlePoint",
     "UniversalRandomLabels",
     "as_problem",
+    "bayes_optimal",
     "bayes_optimal_classes",
     "bayes_optimal_linear",
     "bayes_optimal_mixture",

@@ -5,19 +5,21 @@ and variance rho, has the covariance r_t with it: given h it is normal with mean
 rho - r_t^2/q, to which label noise adds.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from theory.core.arrays import Array
-from theory.glm.labels import LabelLaw
+from theory.glm.field import Field
+from theory.glm.fresh_samples import fresh_error
+from theory.glm.label_parts import Part, parts
+from theory.glm.label_tables import label_table
+from theory.glm.labels import LabelLaw, label_law
 from theory.glm.losses import Loss, residual_form
-from theory.glm.overlaps import Overlaps
-from theory.glm.own_losses import Shape, halvings_of, shape_between
-from theory.glm.quadrature import RANGE, normal_nodes
-from theory.models.glm import Cluster
+from theory.glm.own_losses import Shape, shape_between
+from theory.glm.residuals import reach, residuals
+from theory.models.glm import Cluster, Probit
+from theory.models.glm.cluster import kind_of
 
 STEP = 1e-6  # of central differences of a prox, relative to 1 + |t|
 
@@ -36,47 +38,25 @@ class Averages:
     teacher: float
 
 
-@dataclass(frozen=True)
-class Field:
-    """The law of the student's field h in a cluster: a normal law of variance q and of this mean, bias included.
-
-    V is the response to the ridge, `teacher` the covariance r_t of h with the teacher field nu.
-    """
-
-    V: float
-    q: float
-    mean: float
-    teacher: float
-
-    @classmethod
-    def of(cls, cluster: Cluster, x: Overlaps, bias: float) -> Self:
-        """Make the law of the field at given overlaps and bias."""
-        shift = 0.0 if cluster.mean_signal is None else cluster.mean_sign * float(x.r[cluster.mean_signal])
-        teacher = 0.0 if cluster.teacher_signal is None else float(x.r[cluster.teacher_signal])
-        return cls(float(x.V[cluster.covariance]), float(x.q[cluster.covariance]), bias + shift, teacher)
-
-
 def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     """Average the forces that the samples of a cluster exert on the weights, of which the conjugates are made."""
-    if cluster.labels == "linear":
+    if kind_of(cluster.labels) == "real":
         return _residual_averages(cluster, loss, field)
+    law, own = label_law(cluster, field.q, field.teacher), parts(cluster, loss)
     if _labels_mirror(cluster, field):  # both labels give the same averages but for the sign of the force
-        response, square, _, teacher = 2 * _label_averages(cluster, loss, field, 1, cluster.loss_weights[0])
+        response, square, _, teacher = 2 * _part_averages(own[0], law, field)
         return Averages(response, square, 0.0, teacher)
-    labels = zip((1, -1), cluster.loss_weights, strict=True)
-    plus, minus = (_label_averages(cluster, loss, field, y, kappa) for y, kappa in labels)
-    return Averages(*(plus + minus).tolist())
+    total = np.sum([_part_averages(part, law, field) for part in own], axis=0)
+    return Averages(*total.tolist())
 
 
 def shapes(cluster: Cluster, loss: Loss, field: Field) -> list[Shape]:
     """Return the shapes of the prox among the samples of a cluster, one for each label that has a weight."""
-    if cluster.labels == "linear":
-        center, spread = residual_law(cluster, field)
-        reach = _reach(center, float(np.sqrt(spread)))
-        return [shape_between(residual_form(loss), cluster.loss_weights[0] * field.V, *reach)]
-    law = LabelLaw(cluster, field.q, field.teacher)
-    labels = zip((1, -1), cluster.loss_weights, strict=True)
-    return [_shape(field, loss, y, kappa) for y, kappa in labels if kappa and law.occurs(y)]
+    if kind_of(cluster.labels) == "real":
+        response = cluster.loss_weights[0] * field.V
+        return [shape_between(residual_form(loss), response, *reach(cluster, field))]
+    law = label_law(cluster, field.q, field.teacher)
+    return [part.shape(field) for part in parts(cluster, loss) if part.counts(law)]
 
 
 def _jumps(cluster: Cluster, loss: Loss, field: Field) -> bool:
@@ -90,39 +70,38 @@ def squared_slope(cluster: Cluster, loss: Loss, field: Field) -> float:
     """
     if _jumps(cluster, loss, field):
         return np.inf
-    if cluster.labels == "linear":
-        kappa, (e, weights) = cluster.loss_weights[0], _residual(cluster, loss, field)[0]
+    if kind_of(cluster.labels) == "real":
+        kappa, (e, weights, _) = cluster.loss_weights[0], residuals(cluster, loss, field)
         return kappa**2 * float(weights @ _slope(residual_form(loss), e, kappa * field.V) ** 2)
-    law = LabelLaw(cluster, field.q, field.teacher)
+    law = label_law(cluster, field.q, field.teacher)
 
-    def of_label(y: int, kappa: float) -> float:
-        if kappa == 0 or not law.occurs(y):
+    def of_part(part: Part) -> float:
+        if not part.counts(law):
             return 0.0
-        z, h, weights = _nodes(field, law, loss, y, kappa)
-        return kappa**2 * float((weights * law(y, z)[0]) @ _slope(loss, y * h, kappa * field.V) ** 2)
+        loss, t, _, mass, _ = part.samples(law, field)
+        return part.weight**2 * float(mass @ _slope(loss, t, part.weight * field.V) ** 2)
 
-    plus, minus = cluster.loss_weights
-    return 2 * of_label(1, plus) if _labels_mirror(cluster, field) else of_label(1, plus) + of_label(-1, minus)
+    own = parts(cluster, loss)
+    return 2 * of_part(own[0]) if _labels_mirror(cluster, field) else sum(of_part(part) for part in own)
 
 
 def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, float]:
-    """Return the mean weighted loss of a training sample, and P(y h < 0), or E (y - h)^2 for linear labels."""
-    if cluster.labels == "linear":
-        kappa, (e, weights), (center, spread) = cluster.loss_weights[0], *_residual(cluster, loss, field)
+    """Return the mean weighted loss of a training sample, and the test error of `fresh_error`."""
+    return training_loss(cluster, loss, field), fresh_error(cluster, loss, field)
+
+
+def training_loss(cluster: Cluster, loss: Loss, field: Field) -> float:
+    """Return the mean weighted loss of a training sample of a cluster."""
+    if kind_of(cluster.labels) == "real":
+        kappa, (e, weights, _) = cluster.loss_weights[0], residuals(cluster, loss, field)
         residual_loss = residual_form(loss)
-        value = residual_loss.value(residual_loss.prox(e, kappa * field.V))
-        return kappa * float(weights @ value), center**2 + spread
-    mean_loss = error = 0.0
-    for y, kappa in zip((1, -1), cluster.loss_weights, strict=True):
-        law = LabelLaw(cluster, field.q, field.teacher)
-        if not law.occurs(y):
-            continue
-        z, h, weights = _nodes(field, law, loss, y, kappa, [0.0])
-        weights = weights * law(y, z)[0]
-        error += float(weights @ (y * h < 0))
-        if kappa:
-            mean_loss += kappa * float(weights @ loss.value(loss.prox(y * h, kappa * field.V)))
-    return mean_loss, error
+        return kappa * float(weights @ residual_loss.value(residual_loss.prox(e, kappa * field.V)))
+    law, total = label_law(cluster, field.q, field.teacher), 0.0
+    for part in parts(cluster, loss):
+        if part.counts(law):
+            own, t, _, mass, _ = part.samples(law, field)
+            total += part.weight * float(mass @ own.value(own.prox(t, part.weight * field.V)))
+    return total
 
 
 def _slope(loss: Loss, t: Array, V: float) -> Array:
@@ -140,83 +119,38 @@ def _slope(loss: Loss, t: Array, V: float) -> Array:
 
 def _labels_mirror(cluster: Cluster, field: Field) -> bool:
     """Tell whether both labels exert opposite forces of the same law: then averages over one of them are enough."""
-    centered = field.mean == 0 and (cluster.labels == "random" or cluster.teacher_mean == 0)
-    return centered and cluster.labels != "cluster" and cluster.loss_weights[0] == cluster.loss_weights[1]
+    if field.mean != 0 or cluster.loss_weights[0] != cluster.loss_weights[1] or cluster.labels == "cluster":
+        return False
+    labels = cluster.labels
+    if isinstance(labels, str | Probit):
+        return labels == "random" or cluster.teacher_mean == 0
+    return label_table(labels, cluster.teacher_mean, cluster.teacher_variance).odd
 
 
-def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: float) -> Array:
-    """Return response, square, force and teacher, (4,), of the samples with the label y, as in `Averages`."""
-    law = LabelLaw(cluster, field.q, field.teacher)
-    if kappa == 0 or not law.occurs(y):
+def _part_averages(part: Part, law: LabelLaw, field: Field) -> Array:
+    """Return response, square, force and teacher, (4,), of the samples of one part, as in `Averages`."""
+    if not part.counts(law):
         return np.zeros(4)
-    z, h, weights = _nodes(field, law, loss, y, kappa)
-    chance, shift = law(y, z)
-    response = kappa * field.V
-    prox = loss.prox(y * h, response)
-    f = y * kappa * loss.force(y * h, prox, response)
-    slope = loss.slope(y * h, prox, response)
-    teacher = float(weights @ (shift * f)) if shift is not None else 0.0
-    weights = weights * chance
-    if slope is None or _shape(field, loss, y, kappa).jumps:  # integrated by parts: a slope lacks what a jump adds
-        falls = -(weights @ (z * f)) / np.sqrt(field.q) + field.teacher / field.q * teacher
+    loss, t, z, mass, tilt = part.samples(law, field)
+    response = part.weight * field.V
+    prox = loss.prox(t, response)
+    f = part.sign * part.weight * loss.force(t, prox, response)
+    slope = loss.slope(t, prox, response)
+    teacher = float(tilt @ f) if tilt is not None else 0.0
+    if slope is None or part.shape(field).jumps:  # integrated by parts: a slope lacks what a jump adds
+        falls = -float(mass @ (z * f)) / np.sqrt(field.q) + field.teacher / field.q * teacher
     else:
-        falls = -kappa * (weights @ slope)
-    return np.array([falls, weights @ f**2, weights @ f, teacher])
-
-
-def _nodes(
-    field: Field, law: LabelLaw, loss: Loss, y: int, kappa: float, jumps: Sequence[float] = ()
-) -> tuple[Array, Array, Array]:
-    """Return nodes z, the fields h there, and weights that hold the normal density; `jumps` are kinks in h."""
-    s = float(np.sqrt(field.q))
-    bends = [((h - field.mean) / s, 0.0) for h in jumps] + law.bends()
-    if kappa:
-        bends += _in_z(loss.breakpoints(kappa * field.V), y, field.mean, s)
-        shape = _shape(field, loss, y, kappa)
-        bends += _in_z([*((jump.t, 0.0) for jump in shape.jumps), *shape.bends], y, field.mean, s)
-    z, weights = normal_nodes(bends, halvings=halvings_of(loss))
-    return z, field.mean + s * z, weights
-
-
-def _shape(field: Field, loss: Loss, y: int, kappa: float) -> Shape:
-    """Return the shape of the prox over all margins t = y h of the samples with the label y."""
-    return shape_between(loss, kappa * field.V, *_reach(y * field.mean, float(np.sqrt(field.q))))
-
-
-def _reach(center: float, size: float) -> tuple[float, float]:
-    return center - RANGE * size, center + RANGE * size
+        falls = -part.weight * float(mass @ slope)
+    return np.array([falls, mass @ f**2, mass @ f, teacher])
 
 
 def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
-    """Average over the residual y - h, normal with mean t - mean and variance rho + noise + q - 2 r_t."""
-    kappa, (e, weights), (center, spread) = cluster.loss_weights[0], *_residual(cluster, loss, field)
+    """Average over the residual y - h, to whose mean the teacher and the field contribute with opposite signs."""
+    kappa, (e, weights, falls) = cluster.loss_weights[0], residuals(cluster, loss, field)
     residual_loss, response = residual_form(loss), kappa * field.V
     prox = residual_loss.prox(e, response)
     pull = -kappa * residual_loss.force(e, prox, response)  # of the sample on h: grows with the residual
     slope = residual_loss.slope(e, prox, response)
-    if slope is None or _jumps(cluster, loss, field):
-        rise = float(weights @ ((e - center) * pull)) / spread
-    else:
-        rise = -kappa * float(weights @ slope)
+    by_parts = slope is None or _jumps(cluster, loss, field)
+    rise = float(falls @ pull) if by_parts or slope is None else -kappa * float(weights @ slope)
     return Averages(response=rise, square=float(weights @ pull**2), force=float(weights @ pull), teacher=rise)
-
-
-def _residual(cluster: Cluster, loss: Loss, field: Field) -> tuple[tuple[Array, Array], tuple[float, float]]:
-    """Return the nodes and weights of the residual y - h, and its mean and variance."""
-    center, spread = residual_law(cluster, field)
-    size = float(np.sqrt(spread))
-    residual_loss, response = residual_form(loss), cluster.loss_weights[0] * field.V
-    shape = shape_between(residual_loss, response, *_reach(center, size))
-    bends = [*residual_loss.breakpoints(response), *((jump.t, 0.0) for jump in shape.jumps), *shape.bends]
-    z, weights = normal_nodes(_in_z(bends, 1.0, center, size), halvings=halvings_of(loss))
-    return (center + size * z, weights), (center, spread)
-
-
-def residual_law(cluster: Cluster, field: Field) -> tuple[float, float]:
-    """Return the mean and the variance of the residual y - h of linear labels."""
-    total = cluster.teacher_variance + cluster.noise + field.q
-    return cluster.teacher_mean - field.mean, max(total - 2 * field.teacher, 1e-16 * total)
-
-
-def _in_z(breakpoints: list[tuple[float, float]], y: float, mean: float, s: float) -> Iterator[tuple[float, float]]:
-    return (((y * t - mean) / s, width / s) for t, width in breakpoints)

@@ -17,12 +17,15 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from theory.core.arrays import Array
-from theory.glm.averages import Field, cluster_averages, residual_law
-from theory.glm.labels import LabelLaw
+from theory.glm.averages import cluster_averages
+from theory.glm.field import Field
+from theory.glm.labels import LabelLaw, label_law
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
 from theory.glm.quadrature import DENSITY_PANELS, ORDER
+from theory.glm.residuals import residual_law
 from theory.models.glm import Cluster
+from theory.models.glm.cluster import kind_of
 from theory.numerics import panelled_legendre
 
 # Response of the total force to the bias, over the size of forces, below which it is that of tails.
@@ -50,9 +53,12 @@ def balanced_bias(clusters: list[Cluster], loss: Loss, x: Overlaps, bias: float)
     The share is that of the differences of all forces to those in the middle of their clusters, or 1 where half of all
     samples or more have another force than in the middle. The given bias is returned where the total force responds to
     it by more than 1e-4 of the size of forces, since its rounding errors are then small. Where no
-    balance is found the share is zero, of logarithm -infinity.
+    balance is found the share is zero, of logarithm -infinity. Tails of labels that are neither +-1 nor a linear
+    teacher's are not balanced: where the total force hardly responds to the bias nothing is taken to decide on it.
     """
     fields = [(cluster, Field.of(cluster, x, bias)) for cluster in clusters]
+    if any(cluster.labels != "linear" and kind_of(cluster.labels) != "signs" for cluster in clusters):
+        return Balance(bias, -np.inf if _is_rare(fields, loss) else 0.0)
     parts = [part for cluster, field in fields for part in _parts(cluster, loss, field)]
     size = sum(part.weight * abs(part.middle) for part in parts)
     lead = sum(part.weight * part.sign * part.middle for part in parts)
@@ -101,7 +107,7 @@ def _parts(cluster: Cluster, loss: Loss, field: Field) -> list["_Part"]:
         shifted = replace(field, mean=field.mean - cluster.teacher_mean)
         options = (residual_form(loss), None, shifted, math.sqrt(spread))
         return [_Part.of(cluster, *options, -1, cluster.loss_weights[0], 1.0)]
-    law = LabelLaw(cluster, field.q, field.teacher)
+    law = label_law(cluster, field.q, field.teacher)
     return [
         _Part.of(cluster, loss, law, field, math.sqrt(field.q), y, kappa, law.share(y))
         for y, kappa in zip((1, -1), cluster.loss_weights, strict=True)

@@ -6,12 +6,13 @@ V the prox of t is argmin_x (x - t)^2/(2V) + l(x), and the force (prox - t)/V = 
 
 from theory.glm.custom_loss import ConvexMargin
 from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, SquareResidual
+from theory.glm.poisson_loss import PoissonLoss
 from theory.models.glm.objective import Loss, checked_loss
 
 __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", "Square", "loss_of", "residual_form"]
 
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Square(), Logistic(), Hinge(), HardMargin())}
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Square(), Logistic(), Hinge(), HardMargin(), PoissonLoss())}
 
 
 def loss_of(loss: str | Loss) -> Loss:
@@ -24,7 +25,9 @@ def residual_form(loss: Loss) -> Loss:
     """Return the loss as a function of the residual y - h; ValueError for one that needs labels +-1."""
     if isinstance(loss, Square):
         return SquareResidual()
-    if isinstance(loss, Logistic | Hinge | HardMargin):
+    if isinstance(loss, Logistic | Hinge | HardMargin | PoissonLoss):
+        if isinstance(loss, PoissonLoss):
+            raise ValueError("loss='poisson' needs labels that are counts 0, 1, 2, ..., got others")
         raise ValueError(
             f"loss={loss.name!r} needs labels +-1, got linear labels; use 'square' or a ConvexMargin of y - h"
         )

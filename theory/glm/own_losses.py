@@ -15,6 +15,7 @@ from theory.core.arrays import Array
 from theory.glm.custom_loss import ConvexMargin
 from theory.glm.losses import Loss
 from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, SquareResidual
+from theory.glm.poisson_loss import PoissonLoss
 
 STEP = 0.05  # of the grid of t on which a prox is searched; own losses vary on a scale of order 1
 MOST_STEPS = 4000  # of one search: a longer range has a wider step
@@ -22,7 +23,7 @@ MAX_PROX_SLOPE = 1 + 1e-6  # slope of the prox of a convex loss, with rounding
 MIN_INTERVAL_WIDTH = 1e-12  # width, relative to 1 + |t|, down to which an interval with a jump is halved
 MIN_JUMP = 1e-5  # rise of a prox, relative to 1 + |x|, that is a jump where the interval is as narrow as that
 STRAIGHT_RATIO = 1.2  # ratio of the rises of two halves up to which a prox counts as straight between them
-BUILT_IN = (Square, SquareResidual, Logistic, Hinge, HardMargin)
+BUILT_IN = (Square, SquareResidual, Logistic, Hinge, HardMargin, PoissonLoss)
 KINK = 1 / 2.8  # fall of a second difference with each halving: 1/4 where the prox is smooth, 1/2 at a kink
 KINK_WIDTH = 1e-8  # relative to 1 + |t|: below it rounding hides a second difference
 NEAR_JUMP = 0.01  # width of the panels beside a jump, relative to its size and at most this: the prox is steep there

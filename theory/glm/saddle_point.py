@@ -1,20 +1,25 @@
 """The overlaps, conjugates and observables at a saddle point."""
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from theory.core import Array, DataFrame, SolverResult, table
-from theory.glm.averages import Field
+from theory.core import Array, DataFrame, Grid, NonNegativeCount, SolverResult, checked, table
+from theory.glm.field import Field
+from theory.glm.fresh_samples import chances, mean_fresh_loss
 from theory.glm.losses import loss_of
 from theory.glm.overlaps import Overlaps
 from theory.glm.own_losses import Jump, examined
 from theory.glm.training_error import training_error
-from theory.models.glm import GeneralizedLinearModel
+from theory.models.glm import Cluster, GeneralizedLinearModel
+from theory.models.glm.cluster import kind_of
+from theory.numerics import ConvergenceError
 from theory.numerics.stability import WithReplicon
 
 LEAST_SHARE = -12.0  # decimal logarithm of the share of forces below which double precision does not see them
+MEAN_RESOLUTION = 1e-7  # largest difference of a mean on panels of half the width
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,10 +27,10 @@ class SaddlePoint(WithReplicon, SolverResult):
     """Hold overlaps, conjugates and observables of a saddle point.
 
     `V` and `q` have one entry for each covariance, `r` one for each signal, `bias` one for each learner.
-    `train_loss` is the mean loss of a training sample without the ridge; `test_error` is E (y - h)^2 with label noise
-    for linear labels, P(y h < 0) otherwise; `cluster_errors` and `cluster_losses` are within each cluster. `energy` =
-    alpha train_loss + (1/2) tr ridge W, per parameter, with W the Gram matrix of the weights, `squared_norm` its
-    diagonal |w_l|^2/p.
+    `train_loss` is the mean loss of a training sample without the ridge; `test_error` is P(y h < 0) for labels +-1
+    and E (y - h)^2 with label noise for others, with the Poisson loss E (y - exp(h))^2; `cluster_errors` and
+    `cluster_losses` are within each cluster. `energy` = alpha train_loss + (1/2) tr ridge W, per parameter, with W the
+    Gram matrix of the weights, `squared_norm` its diagonal |w_l|^2/p.
 
     `replicon` tells whether replica symmetry is locally stable, which it is above 0. Let two replicas, or two runs from
     different starts, differ a little, by delta_c in the overlap q_c of each covariance Omega_c. One round of the
@@ -53,7 +58,7 @@ class SaddlePoint(WithReplicon, SolverResult):
     evaluations of them.
     """
 
-    problem: GeneralizedLinearModel = field(repr=False)
+    problem: GeneralizedLinearModel = dataclasses.field(repr=False)
     V: Array
     q: Array
     r: Array
@@ -94,8 +99,43 @@ class SaddlePoint(WithReplicon, SolverResult):
         A hard margin leaves none, and so do other losses as lam -> 0 where a hyperplane separates the labels.
         """
         loss = examined(loss_of(self.problem.loss))
-        fields = [(c, Field.of(c, self.overlaps, float(self.bias[c.learner]))) for c in self.problem.clusters]
-        return sum(cluster.probability * training_error(cluster, loss, field) for cluster, field in fields)
+        return sum(cluster.probability * training_error(cluster, loss, field) for cluster, field in self._fields)
+
+    @cached_property
+    def test_loss(self) -> float:
+        """The mean loss of a sample that was not trained on, without loss weights.
+
+        For the logistic loss this is the cross entropy in nats. ConvergenceError where kinks of an own loss leave it
+        unresolved.
+        """
+        loss, total = examined(loss_of(self.problem.loss)), 0.0
+        for cluster, field in self._fields:
+            means = [mean_fresh_loss(cluster, loss, field, halvings) for halvings in (0, 1)]
+            if not abs(means[1] - means[0]) <= MEAN_RESOLUTION * (1 + abs(means[1])):
+                what = f"mean of the loss {loss.name!r} of a fresh sample"
+                advice = "its kinks are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss)"
+                raise ConvergenceError.of(what, means[1], abs(means[1] - means[0]), MEAN_RESOLUTION, advice=advice)
+            total += cluster.probability * means[0]
+        return total
+
+    @checked
+    def calibration(self, fields: Grid, learner: NonNegativeCount = 0) -> Array:
+        """Return P(y = 1 | h) for labels +-1 at the given fields h, bias included, of a learner.
+
+        A learner that takes 1/(1 + exp(-h)) for this probability is calibrated where both are equal. ValueError for
+        other labels.
+        """
+        own = [(cluster, field) for cluster, field in self._fields if cluster.learner == learner]
+        if not own or any(kind_of(cluster.labels) != "signs" for cluster, _ in own):
+            raise ValueError(f"learner must be one of labels +-1, got {learner} of {self.problem.n_learners}")
+        found = [(cluster.probability, *chances(cluster, field, fields)) for cluster, field in own]
+        logs = np.array([np.log(share) + log_density for share, log_density, _ in found])
+        weights = np.exp(logs - logs.max(axis=0))
+        return np.asarray(np.sum(weights * [chance for _, _, chance in found], axis=0) / weights.sum(axis=0))
+
+    @property
+    def _fields(self) -> list[tuple[Cluster, Field]]:
+        return [(c, Field.of(c, self.overlaps, float(self.bias[c.learner]))) for c in self.problem.clusters]
 
     @property
     def overlaps(self) -> Overlaps:

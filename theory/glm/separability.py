@@ -8,10 +8,11 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import ndtr
 
 from theory.core import Array, Share, checked, checks
-from theory.glm.labels import LabelLaw
+from theory.glm.labels import LabelLaw, label_law
 from theory.glm.quadrature import normal_nodes
 from theory.glm.systems import SYSTEMS, as_problem
 from theory.models.glm import Cluster, DenseModes, GaussianMixture, GeneralizedLinearModel, Modes, RandomFeatures
+from theory.models.glm.cluster import kind_of
 from theory.models.glm.objective import Minimization
 
 GRADIENT = 1e-10  # of the convex function whose least value is sought
@@ -117,7 +118,7 @@ def problem_threshold(problem: GeneralizedLinearModel) -> float | None:
     1/alpha_c = min over u and b of E (g - y f)_+^2, a convex function. Coupled learners must each separate their own
     samples, whatever the coupling: the least threshold counts.
     """
-    if any(cluster.labels == "linear" for cluster in problem.clusters):
+    if any(kind_of(cluster.labels) != "signs" for cluster in problem.clusters):
         return None
     thresholds = []
     for learner in range(problem.n_learners):
@@ -215,7 +216,7 @@ class _Part:
         along = u if size > 0 else self.teacher  # at u = 0 any direction serves
         direction = along / max(float(np.linalg.norm(along)), 1e-300)
         tilt = float(self.teacher @ direction)
-        law = LabelLaw(self.cluster, 1.0, tilt)
+        law: LabelLaw = label_law(self.cluster, 1.0, tilt)
         z, weights = normal_nodes([*law.bends(), *([(-center / size, 1 / size)] if size > 0 else [])])
         value, gradient = 0.0, np.zeros_like(x)
         for y, kappa in zip((1, -1), self.cluster.loss_weights, strict=True):

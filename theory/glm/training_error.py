@@ -3,25 +3,26 @@
 import numpy as np
 from scipy.optimize import bisect
 
-from theory.glm.averages import Field
-from theory.glm.labels import LabelLaw
+from theory.glm.field import Field
+from theory.glm.labels import label_law
 from theory.glm.losses import Loss
 from theory.glm.quadrature import normal_nodes
 from theory.models.glm import Cluster
+from theory.models.glm.cluster import kind_of
 
 FARTHEST = 1e100  # a margin beyond it does not occur
 BISECTIONS = 1200  # from there to rounding
 
 
 def training_error(cluster: Cluster, loss: Loss, field: Field) -> float:
-    """Return P(y prox(h) < 0), the wrong labels among the training samples of a cluster; NaN for linear labels.
+    """Return P(y prox(h) < 0), the wrong labels among the training samples; NaN for labels that are not +-1.
 
     A sample that is trained on sees the field prox(h) in place of h. As a function of the margin y h the prox rises, so
     that the label is wrong where the margin is below the one at which the prox turns positive.
     """
-    if cluster.labels == "linear":
+    if kind_of(cluster.labels) != "signs":
         return float("nan")
-    law, size, total = LabelLaw(cluster, field.q, field.teacher), float(np.sqrt(field.q)), 0.0
+    law, size, total = label_law(cluster, field.q, field.teacher), float(np.sqrt(field.q)), 0.0
     for y, kappa in zip((1, -1), cluster.loss_weights, strict=True):
         if not law.occurs(y):
             continue

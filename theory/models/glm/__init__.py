@@ -2,6 +2,7 @@
 
 from theory.models.glm.cluster import Cluster, LabelLaw
 from theory.models.glm.covariate import GaussianCovariateModel
+from theory.models.glm.label_channels import Additive, Flips, LabelChannel, Logit, Poisson, Probit
 from theory.models.glm.mixture import GaussianMixture, MulticlassMixture
 from theory.models.glm.modes import DenseModes, Modes
 from theory.models.glm.problem import GeneralizedLinearModel
@@ -11,15 +12,21 @@ from theory.models.glm.teacher_mixture import TeacherMixture
 from theory.models.glm.transfer import HiddenManifold, TransferModel
 
 __all__ = [
+    "Additive",
     "Cluster",
     "DenseModes",
+    "Flips",
     "GaussianCovariateModel",
     "GaussianMixture",
     "GeneralizedLinearModel",
     "HiddenManifold",
+    "LabelChannel",
     "LabelLaw",
+    "Logit",
     "Modes",
     "MulticlassMixture",
+    "Poisson",
+    "Probit",
     "RandomFeatures",
     "RandomLabels",
     "TeacherMixture",

@@ -7,7 +7,7 @@ import numpy as np
 
 from theory.core import Accepted, Array, CheckedRecord, checks
 
-LOSSES = ("square", "logistic", "hinge", "hard_margin")
+LOSSES = ("square", "logistic", "hinge", "hard_margin", "poisson")
 METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # of an own `Loss`
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from theory.core import Array, Count, NonNegative, Positive, Real, checked_fields, checks
 from theory.models.covariance import set_checked
-from theory.models.glm.cluster import Cluster
+from theory.models.glm.cluster import Cluster, kind_of
+from theory.models.glm.label_channels import Poisson
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes
 from theory.models.glm.objective import LossOrName, SumObjective
 
@@ -21,8 +22,8 @@ class GeneralizedLinearModel(SumObjective):
     loss(y_mu, h_mu) + (1/2) sum_lm ridge_lm w_l.w_m, a sum over samples and not a mean, where kappa_mu is the loss
     weight of sample mu. For one learner ridge = lam; coupled learners have in addition the penalty (coupling/2) |w_l -
     w_m|^2 for each pair. The biases b_l are trained if `bias` is true, and are not penalized. `loss` is "square", (y -
-    h)^2/2; "logistic", log(1 + exp(-y h)); "hinge", max(0, 1 - y h); "hard_margin", which demands y h >= 1; or a loss
-    of theory.glm.losses.
+    h)^2/2; "logistic", log(1 + exp(-y h)); "hinge", max(0, 1 - y h); "hard_margin", which demands y h >= 1; "poisson",
+    exp(h) - y h for labels that are counts; or a loss of theory.glm.losses.
     """
 
     modes: Modes | DenseModes
@@ -52,8 +53,10 @@ class GeneralizedLinearModel(SumObjective):
                 if (index := getattr(cluster, name)) is not None:
                     _require_index(name, index, self.modes.n_signals)
             _require_explained(self.modes, cluster)
-        if len({cluster.labels == "linear" for cluster in clusters}) > 1:
+        if len({kind_of(cluster.labels) == "signs" for cluster in clusters}) > 1:
             raise ValueError("labels must be linear in all clusters or in none")
+        if self.loss == "poisson":
+            _require_counts(clusters)
         _require_own_covariances(clusters)
         if self.bias:
             _require_both_labels(clusters)
@@ -107,11 +110,19 @@ def _require_both_labels(clusters: tuple[Cluster, ...]) -> None:
     for cluster in clusters:
         possible = (cluster.label,) if cluster.labels == "cluster" else (1, -1)
         weights = dict(zip((1, -1), cluster.loss_weights, strict=True))
-        if cluster.labels != "linear":
+        if kind_of(cluster.labels) == "signs":
             seen.setdefault(cluster.learner, set()).update(label for label in possible if weights[label] > 0)
     for learner, labels in seen.items():
         if len(labels) < 2:
             raise ValueError(f"a bias needs both labels with loss_weights above 0, got {labels} for learner {learner}")
+
+
+def _require_counts(clusters: tuple[Cluster, ...]) -> None:
+    for cluster in clusters:
+        labels = cluster.labels
+        values = (-1.0,) if isinstance(labels, str) or labels.values is None else labels.values
+        if not (isinstance(labels, Poisson) or all(y >= 0 and y % 1 == 0 for y in values)):
+            raise ValueError(f"loss='poisson' needs labels that are counts 0, 1, 2, ..., got {checks.shown(labels)}")
 
 
 def _require_explained(modes: Modes | DenseModes, cluster: Cluster) -> None:
