@@ -8,7 +8,7 @@ import numpy as np
 
 from theory.core import Array, Count, Positive, checked
 from theory.glm.channel import all_shapes, channel
-from theory.glm.continuation import ridges, samples
+from theory.glm.continuation import like_ridge, ridges, samples
 from theory.glm.coordinates import Coordinates
 from theory.glm.equations import Equations, polished
 from theory.glm.losses import HardMargin, loss_of
@@ -235,13 +235,18 @@ def _advice(problem: GeneralizedLinearModel) -> str:
 
 def _described(problem: GeneralizedLinearModel) -> str:
     name, clusters = loss_of(problem.loss).name, len(problem.clusters)
-    return f"{name} loss, alpha={problem.alpha:g}, lam={problem.lam:g}, {clusters} cluster(s)"
+    penalty = f"lam={problem.lam:g}" if problem.penalty is None else f"penalty={problem.penalty!r}"
+    return f"{name} loss, alpha={problem.alpha:g}, {penalty}, {clusters} cluster(s)"
 
 
 def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
     C, A = problem.modes.n_covariances, problem.modes.n_signals
     if near is not None and (len(near.V), len(near.r)) == (C, A):
         return Coordinates(problem).pack(near.overlaps)
+    if problem.penalty is not None:  # a thresholded map runs away from far starts, where the ridge's does not
+        return _start(
+            ridge := like_ridge(problem), None if has_closed_form(ridge) else solve_problem(ridge, check=False)
+        )
     if has_closed_form(problem):
         ridge = ridge_regression(problem)
         if ridge.V > 0 and ridge.q > 0:
