@@ -7,7 +7,7 @@ import numpy as np
 
 from theory.models.glm import ElasticNet, GeneralizedLinearModel, Modes, MulticlassMixture, Penalty
 
-NETS = 17  # on the way from a ridge to a lasso
+EASY_RIDGE = 1.0  # at which the equations of a ridge are solved in some ten evaluations
 MAX_POINTS = 200  # points of a path; parameters farther away than these reach have no solution in floating point
 
 Model = TypeVar("Model", GeneralizedLinearModel, MulticlassMixture)
@@ -35,8 +35,8 @@ def _penalties(problem: GeneralizedLinearModel, penalty: Penalty) -> list[tuple[
         factors = np.geomspace(max(10 / l2, 1.0), 1.0, 1 + int(np.ceil(4 * max(np.log10(10 / l2), 0.0))))
         way = [penalty.scaled(float(factor)) for factor in factors]
     else:
-        ridge = like_ridge(problem).lam
-        way = [ElasticNet(s * l1, s * l2 + (1 - s) * ridge) for s in np.linspace(0, 1, NETS).tolist()[:-1]] + [penalty]
+        rest = 0.25 ** np.arange(2 + max(int(np.ceil(np.log(EASY_RIDGE / like_ridge(problem).lam) / np.log(4))), 0))
+        way = [*(ElasticNet(l1 * (1 - one), l2 + EASY_RIDGE * one) for one in rest.tolist()), penalty]
     return [] if len(way) > MAX_POINTS else [(float(k), replace(problem, penalty=one)) for k, one in enumerate(way)]
 
 

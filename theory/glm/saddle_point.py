@@ -22,28 +22,29 @@ LEAST_SHARE = -12.0  # decimal logarithm of the share of forces below which doub
 class SaddlePoint(WithReplicon, SolverResult):
     """Hold overlaps, conjugates and observables of a saddle point.
 
-    `V` and `q` have one entry for each covariance, `r` one for each signal, `bias` one for each learner.
-    `train_loss` is the mean loss of a training sample without the ridge; `test_error` is E (y - h)^2 with label noise
-    for linear labels, P(y h < 0) otherwise; `cluster_errors` and `cluster_losses` are within each cluster. `energy` =
-    alpha train_loss + (1/2) tr ridge W, per parameter, with W the Gram matrix of the weights, `squared_norm` its
-    diagonal |w_l|^2/p; a lasso adds its strength times the mean of |w|. Of a separable penalty `nonzero` is the share of
-    weights other than zero, and `true_positive_rate`, `false_positive_rate` and `support_f1` tell which of them are
-    those of the signal.
+    `V` and `q` have one entry for each covariance, `r` one for each signal, `bias` one for each learner. `train_loss`
+    is the mean loss of a training sample without the ridge; `test_error` is E (y - h)^2 with label noise for linear
+    labels, P(y h < 0) otherwise; `cluster_errors` and `cluster_losses` are within each cluster. `energy` = alpha
+    train_loss + (1/2) tr ridge W, per parameter, with W the Gram matrix of the weights, `squared_norm` its diagonal
+    |w_l|^2/p; a lasso adds its strength times the mean of |w|. Of a separable penalty `nonzero` is the share of weights
+    other than zero, and `true_positive_rate`, `false_positive_rate` and `support_f1` tell which of them are those of
+    the signal.
 
     `replicon` tells whether replica symmetry is locally stable, which it is above 0. Let two replicas, or two runs from
     different starts, differ a little, by delta_c in the overlap q_c of each covariance Omega_c. One round of the
-    equations makes of it sum_d B_cd a_d delta_d: a_d = alpha E (df/dh)^2 over the samples of covariance d, with
-    f = (prox(h) - h)/V the force of a sample on its field h, and B_cd = tr(Omega_c G Omega_d G)/p with
-    G = (ridge + sum_c Vhat_c Omega_c)^-1 the response of the weights. The replicon is 1 minus the largest eigenvalue of
-    this matrix: for one covariance 1 - alpha E (df/dh)^2 tr(Omega G)^2/p, one minus the parameter of de Almeida and
-    Thouless. With a separable penalty B_cd = mean om_c om_d (dw/dB)^2, the response dw/dB of a thresholded weight; for
-    a lasso, square loss and om = 1 the replicon is 1 - nonzero/alpha. For convex losses it is positive: 0 <= -df/dh <= 1/V gives a_c <= Vhat_c/V_c, hence sum_d B_cd a_d V_d <=
-    tr(Omega_c G (1 - ridge G))/p < V_c, and no eigenvalue reaches 1. A loss of one's own that is not convex can
-    make it negative; the prediction is then wrong, since the training has many far minima. It is -infinity where the
-    proximal operator of the loss jumps among the samples: E (df/dh)^2 is infinite there, and a small difference delta
-    grows as the square root of delta. `jumps` lists these jumps, each with its argument t, the values below and above
-    it, and the response V (times the loss weight) to which it belongs. `train_loss`, `test_error` and overlaps of an
-    unstable point are solutions of the equations only, and not what a training reaches; of it `energy_bound` remains.
+    equations makes of it sum_d B_cd a_d delta_d: a_d = alpha E (df/dh)^2 over the samples of covariance d, with f =
+    (prox(h) - h)/V the force of a sample on its field h, and B_cd = tr(Omega_c G Omega_d G)/p with G = (ridge + sum_c
+    Vhat_c Omega_c)^-1 the response of the weights. The replicon is 1 minus the largest eigenvalue of this matrix: for
+    one covariance 1 - alpha E (df/dh)^2 tr(Omega G)^2/p, one minus the parameter of de Almeida and Thouless. With a
+    separable penalty B_cd = mean om_c om_d (dw/dB)^2, the response dw/dB of a thresholded weight; for a lasso, square
+    loss and om = 1 the replicon is 1 - nonzero/alpha. For convex losses it is positive: 0 <= -df/dh <= 1/V gives a_c <=
+    Vhat_c/V_c, hence sum_d B_cd a_d V_d <= tr(Omega_c G (1 - ridge G))/p < V_c, and no eigenvalue reaches 1. A loss of
+    one's own that is not convex can make it negative; the prediction is then wrong, since the training has many far
+    minima. It is -infinity where the proximal operator of the loss jumps among the samples: E (df/dh)^2 is infinite
+    there, and a small difference delta grows as the square root of delta. `jumps` lists these jumps, each with its
+    argument t, the values below and above it, and the response V (times the loss weight) to which it belongs.
+    `train_loss`, `test_error` and overlaps of an unstable point are solutions of the equations only, and not what a
+    training reaches; of it `energy_bound` remains.
 
     `bias_share` is the decimal logarithm, for each learner, of the share of all forces on a trained bias that decide on
     it, those which differ from the force in the middle of their cluster: 0 where half of the samples or more do so, NaN
@@ -124,7 +125,7 @@ class SaddlePoint(WithReplicon, SolverResult):
 
     @property
     def support_f1(self) -> float:
-        """The harmonic mean of the rate of true positives and of the share of weights on a signal; NaN under a ridge."""
+        """The harmonic mean of the rate of true positives and the share of weights on a signal; NaN under a ridge."""
         return 2 * self._support.both / (self._support.weights + self._support.signals)
 
     @property

@@ -16,42 +16,8 @@ import numpy as np
 from theory.core.arrays import Array
 from theory.glm.overlaps import Overlaps
 from theory.glm.soft_threshold import Thresholded, soft_threshold
-from theory.models.glm import BernoulliGauss, GeneralizedLinearModel, Modes
-
-
-@dataclass(frozen=True)
-class Components:
-    """The law of the signals as a mixture of K normal laws in each of M modes.
-
-    `shares` (K, M), which sum to 1, are those of all coordinates; `values` (K, A, M) the means of the signals, and
-    `powers` (K, A, A, M) their covariances.
-    """
-
-    shares: Array
-    values: Array
-    powers: Array
-
-    @classmethod
-    def of(cls, problem: GeneralizedLinearModel) -> Self:
-        """Make the mixture of a problem's signals, all of which are zero where there are none."""
-        modes = problem.modes
-        assert isinstance(modes, Modes)  # the record requires them
-        law, weights, A, M = problem.signals, modes.weights, modes.n_signals, len(modes.weights)
-        powers = np.divide(modes.gram, weights, out=np.zeros_like(modes.gram), where=weights > 0)
-        if isinstance(law, np.ndarray):
-            return cls(weights[None], law[None], np.zeros((1, A, A, M)))
-        if isinstance(law, BernoulliGauss) and A:
-            shares = np.array([1 - law.share, law.share])[:, None] * weights
-            return cls(shares, np.zeros((2, A, M)), np.stack([0 * powers, powers / law.share]))
-        if law == "signs" and A:
-            size = np.sqrt(powers[0])
-            return cls(np.stack([weights, weights]) / 2, np.stack([size, -size]), np.zeros((2, A, A, M)))
-        return cls(weights[None], np.zeros((1, A, M)), powers[None])
-
-    @property
-    def present(self) -> Array:
-        """Whether the signals are not zero, (K, M)."""
-        return np.asarray(np.any(self.values != 0, axis=1) | np.any(np.einsum("kaam->kam", self.powers) > 0, axis=1))
+from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models.glm.signal_law import Components
 
 
 @dataclass(frozen=True)
@@ -66,7 +32,7 @@ class Weights:
     @classmethod
     def of(cls, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> Self:
         """Average the weights at given conjugates."""
-        modes, penalty, components = problem.modes, problem.penalty, Components.of(problem)
+        modes, penalty, components = problem.modes, problem.penalty, problem.signal_components
         assert isinstance(modes, Modes)  # the record requires them
         assert penalty is not None  # as whoever calls has made sure
         l1, l2 = penalty.strengths
