@@ -20,7 +20,7 @@ def ridges(problem: Model) -> list[tuple[float, Model]]:
     empty where it would be longer than `MAX_POINTS`.
     """
     if isinstance(problem, GeneralizedLinearModel) and problem.penalty is not None:
-        return _penalties(problem, problem.penalty)
+        return _penalties(problem, problem.penalty)  # type: ignore[return-value]  # mypy asks for both models at once
     start = max(10.0, problem.lam)
     steps = 1 + int(np.ceil(4 * (np.log10(start) - np.log10(problem.lam))))
     if steps > MAX_POINTS:
@@ -32,12 +32,14 @@ def _penalties(problem: GeneralizedLinearModel, penalty: Penalty) -> list[tuple[
     l1, l2 = penalty.strengths
     way: list[Penalty]
     if penalty.non_negative:
-        factors = np.geomspace(max(10 / l2, 1.0), 1.0, 1 + int(np.ceil(4 * max(np.log10(10 / l2), 0.0))))
-        way = [penalty.scaled(float(factor)) for factor in factors]
+        steps = 1 + int(np.ceil(4 * max(np.log10(10 / l2), 0.0)))
+        factors = np.geomspace(max(10 / l2, 1.0), 1.0, min(steps, MAX_POINTS))
+        way = [penalty.scaled(factor) for factor in factors.tolist()]
     else:
-        rest = 0.25 ** np.arange(2 + max(int(np.ceil(np.log(EASY_RIDGE / like_ridge(problem).lam) / np.log(4))), 0))
-        way = [*(ElasticNet(l1 * (1 - one), l2 + EASY_RIDGE * one) for one in rest.tolist()), penalty]
-    return [] if len(way) > MAX_POINTS else [(float(k), replace(problem, penalty=one)) for k, one in enumerate(way)]
+        steps = 2 + int(np.ceil(np.log(max(EASY_RIDGE / like_ridge(problem).lam, 1.0)) / np.log(4)))
+        rest = (0.25 ** np.arange(min(steps, MAX_POINTS))).tolist()
+        way = [*(ElasticNet(l1 * (1 - one), l2 + EASY_RIDGE * one) for one in rest), penalty]
+    return [(float(k), replace(problem, penalty=one)) for k, one in enumerate(way)]
 
 
 def like_ridge(problem: GeneralizedLinearModel) -> GeneralizedLinearModel:

@@ -16,17 +16,17 @@ from scipy.optimize import brentq
 from scipy.special import gammainc, ndtr
 
 from theory.core.arrays import Array
-from theory.glm.overlaps import Conjugates, Overlaps
+from theory.glm.overlaps import Conjugates
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separable import absolute_penalty, separable_prior
 from theory.glm.soft_threshold import NORMAL, normal_tails
 from theory.models.glm import GeneralizedLinearModel, Modes
 from theory.numerics import Solution
 
-LOG_RANGE = 80.0  # of log tau: what lies below is rounding to all else
+LOG_RANGE = 80.0  # of log tau: what lies outside is rounding to all else
+COARSE, FINE, POLISHED = 1e-3, 1e-14, 1e-12  # tolerances of roots, and a residual that needs no other start
 MAX_RATIO = 30.0  # of the threshold to the noise level: beyond it no weight is left in double precision
 ROUNDING = 1e-14
-SMALL_STRENGTH = 1e-4  # in units of the teacher's size: below it the overlaps themselves are badly conditioned
 
 
 @dataclass(frozen=True)
@@ -88,43 +88,48 @@ class Lasso:
         """Return the logarithm of (noise + risk)/(alpha tau^2), which falls with tau."""
         return float(np.log((self.noise + self.state(ratio, tau)[0]) / self.alpha) - 2 * np.log(tau))
 
-    def tau(self, ratio: float) -> float:
-        """Return the noise level at a ratio: 0 where everything is recovered, infinite where no level is enough."""
-        center = 0.5 * np.log((self.noise + self.power) / self.alpha)
-        if self.excess(ratio, float(np.exp(center + LOG_RANGE))) >= 0:
-            return np.inf
-        low, high = center - LOG_RANGE if self.noise == 0 else 0.5 * np.log(self.noise / self.alpha), center
+    def tau(self, ratio: float, digits: float = FINE) -> float:
+        """Return the noise level at a ratio: 0 where everything is recovered, infinite where no level is enough.
+
+        Its logarithm is found within `digits`.
+        """
+        high = 0.5 * float(np.log((self.noise + self.power) / self.alpha))
+        low = high - LOG_RANGE if self.noise == 0 else 0.5 * float(np.log(self.noise / self.alpha))
         if self.excess(ratio, float(np.exp(low))) <= 0:
             return 0.0 if self.noise == 0 else float(np.exp(low))
         step = 1.0
         while self.excess(ratio, float(np.exp(high))) > 0:
             low, high, step = high, high + step, 2 * step
-        return float(np.exp(brentq(lambda x: self.excess(ratio, float(np.exp(x))), low, high, xtol=1e-14, rtol=1e-14)))
+            if step > LOG_RANGE:
+                return np.inf
+        return float(np.exp(brentq(lambda x: self.excess(ratio, float(np.exp(x))), low, high, xtol=digits, rtol=FINE)))
 
-    def strength(self, ratio: float) -> float:
+    def strength(self, ratio: float, digits: float = FINE) -> float:
         """Return the strength that belongs to a ratio; it is negative where more weights are left than samples."""
-        tau = self.tau(ratio)
+        tau = self.tau(ratio, digits)
         if tau == 0:
             return 0.0
         if not np.isfinite(tau):
             return -np.inf
         return ratio * tau * (self.alpha - self.state(ratio, tau)[1])
 
-    def is_small(self, strength: float) -> bool:
-        """Tell whether the strength is so small that differences of overlaps lose digits."""
-        return strength < SMALL_STRENGTH * float(np.sqrt(self.power + self.noise))
-
     def calibrated(self, strength: float) -> Calibration | None:
         """Return the point of a strength, None where its threshold lies beyond that of all weights."""
+        low, high = 0.0, 1.0
+        while self.strength(high, COARSE) < strength:
+            low, high = high, 2 * high
+            if high > MAX_RATIO:
+                return None
+        for digits in (COARSE, FINE):  # few digits are enough for Newton's method, but not near a recovery
 
-        def gap(ratio: float) -> float:
-            return float(np.clip(self.strength(ratio) / strength, -1e3, 1e3)) - 1
+            def gap(ratio: float, digits: float = digits) -> float:
+                return float(np.clip(self.strength(ratio, digits) / strength, -1e3, 1e3)) - 1
 
-        if gap(MAX_RATIO) < 0:
-            return None
-        ratio = float(brentq(gap, 0.0, MAX_RATIO, xtol=1e-15, rtol=1e-14))
-        tau = self.tau(ratio)
-        ratio, tau, residual = self._polished(ratio, tau, strength)
+            ratio = float(brentq(gap, low, high, xtol=digits, rtol=FINE))
+            if 0 < (tau := self.tau(ratio, digits)) < np.inf:
+                ratio, tau, residual = self._polished(ratio, tau, strength)
+                if residual < POLISHED:
+                    break
         return Calibration(ratio, tau, self.state(ratio, tau)[1], residual, self.evaluations)
 
     def _polished(self, ratio: float, tau: float, strength: float) -> tuple[float, float, float]:
@@ -136,7 +141,8 @@ class Lasso:
         def gaps(x: Array) -> Array:
             risk, active = self.state(x[0], float(np.exp(x[1])))
             level = np.log((self.noise + risk) / self.alpha) - 2 * x[1]
-            return np.array([level, 1 - (active + strength / (x[0] * np.exp(x[1]))) / self.alpha])
+            with np.errstate(divide="ignore"):
+                return np.array([level, 1 - (active + strength / (x[0] * np.exp(x[1]))) / self.alpha])
 
         x = np.array([ratio, np.log(tau)])
         found = gaps(x)
@@ -144,8 +150,10 @@ class Lasso:
             if np.max(abs(found)) < 1e-14:
                 break
             steps = 1e-6 * np.array([max(x[0], 1e-3), 1.0])
+            if not np.isfinite(found).all():
+                break
             slopes = np.column_stack([(gaps(x + s) - gaps(x - s)) / (2 * s.max()) for s in np.diag(steps)])
-            if not np.linalg.det(slopes):
+            if not (np.isfinite(slopes).all() and np.linalg.det(slopes)):
                 break
             tried = x - np.linalg.solve(slopes, found)
             if not (np.isfinite(tried).all() and tried[0] > 0 and np.max(abs(new := gaps(tried))) < np.max(abs(found))):
@@ -154,32 +162,28 @@ class Lasso:
         return float(x[0]), float(np.exp(x[1])), float(np.max(abs(found)))
 
 
-def calibrated_overlaps(problem: GeneralizedLinearModel) -> tuple[Calibration, Conjugates, Overlaps] | None:
-    """Return the calibrated form of a problem, and its conjugates and overlaps; None where no weight is left."""
-    assert problem.penalty is not None  # as `has_calibration` tells
-    strength = problem.penalty.strengths[0]
-    found = Lasso(problem).calibrated(strength)
-    if found is None:
+def calibrated_lasso(problem: GeneralizedLinearModel, name: str, tol: float, check: bool) -> SaddlePoint | None:
+    """Return the saddle point of a problem that has the calibrated form, and None of others.
+
+    Where the strength leaves no weight in double precision, these are all zero. The test error keeps its digits where
+    it is small. The residual is that of the calibrated equations, the first relative, the second over alpha, and
+    `iterations` counts their evaluations. ConvergenceError where the residual is above `tol`, unless `check` is False.
+    """
+    if not has_calibration(problem):
         return None
+    assert problem.penalty is not None  # as `has_calibration` tells
+    strength, lasso = problem.penalty.strengths[0], Lasso(problem)
+    if (found := lasso.calibrated(strength)) is None:
+        tau = float(np.sqrt((lasso.noise + lasso.power) / problem.alpha))
+        found = Calibration(strength / (problem.alpha * tau), tau, 0.0, 0.0, lasso.evaluations)
     stiffness = strength / (found.ratio * found.tau)
     own = [np.array([one]) for one in (stiffness, (stiffness * found.tau) ** 2, stiffness)]
-    return found, Conjugates(own[0], own[1], own[2], np.zeros(1)), separable_prior(problem, own[0], own[1], own[2])[0]
-
-
-def small_lasso(problem: GeneralizedLinearModel, name: str, tol: float, check: bool) -> SaddlePoint | None:
-    """Return the saddle point of a small strength from the calibrated form, None for all other problems.
-
-    Its test error keeps its digits where it is small. The residual is that of the calibrated equations, the first
-    relative, the second over alpha. ConvergenceError where it is above `tol`, unless `check` is False.
-    """
-    if not has_calibration(problem) or not Lasso(problem).is_small(problem.penalty.strengths[0]):  # type: ignore[union-attr]
-        return None
-    if (solved := calibrated_overlaps(problem)) is None:
-        return None
-    found, hats, at = solved
+    hats, (at, norms) = (
+        Conjugates(own[0], own[1], own[2], np.zeros(1)),
+        separable_prior(problem, own[0], own[1], own[2]),
+    )
     error, alpha = problem.alpha * found.tau**2, problem.alpha
     train = 0.5 * error * (float(hats.Vhat[0]) / alpha) ** 2
-    norms = separable_prior(problem, hats.Vhat, hats.qhat, hats.rhat)[1]
     solution = Solution.verified(found, found.residual, tol, found.evaluations, what=name, check=check)
     return SaddlePoint(
         problem=problem,

@@ -10,8 +10,8 @@ from theory.core import Array, Count, Positive, checked
 from theory.glm.channel import all_shapes, channel
 from theory.glm.continuation import EASY_RIDGE, like_ridge, ridges, samples
 from theory.glm.coordinates import Coordinates
-from theory.glm.equations import Equations, polished
-from theory.glm.lasso import calibrated_overlaps, has_calibration, small_lasso
+from theory.glm.equations import Equations, polished, require_weights
+from theory.glm.lasso import calibrated_lasso
 from theory.glm.losses import HardMargin, loss_of
 from theory.glm.observables import observables
 from theory.glm.overlaps import Overlaps
@@ -66,21 +66,22 @@ def solve_problem(
     """Solve the saddle-point equations of one problem and verify the point that is returned.
 
     The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
-    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps,
-    Anderson acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried,
-    which begins only before `max_iter` evaluations of the equations. With a loss that is not convex at the point
-    that was found, the search is made from small and large weights and from those of a teacher too, and the point
-    of least energy is returned. The averages of a loss of one's own are verified on finer panels and by parts:
-    where these differ, kinks are sought and its slope is ignored. ConvergenceError where all fail, and
-    ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError for a
-    hard margin above the separability threshold.
+    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
+    acceleration and Newton from the best point. A lasso that has a calibrated form is solved in it. Failing these,
+    continuation in lam and in alpha is tried, which begins only before `max_iter` evaluations of the equations. With a
+    loss that is not convex at the point that was found, the search is made from small and large weights and from those
+    of a teacher too, and the point of least energy is returned. The averages of a loss of one's own are verified on
+    finer panels and by parts: where these differ, kinks are sought and its slope is ignored. ConvergenceError where all
+    fail, and ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError
+    for a hard margin above the separability threshold.
     """
-    if (small := small_lasso(problem, f"saddle point of {_described(problem)}", tol, check)) is not None:
-        return small
+    if (lasso := calibrated_lasso(problem, f"saddle point of {_described(problem)}", tol, check)) is not None:
+        return lasso
     threshold = _threshold(problem)
     update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
+    require_weights(update)
     first = _start(problem, start)
     if not _gap_of_routes(update, update.coordinates.unpack(first)) <= AVERAGE_RESOLUTION:
         update.seek_kinks()
@@ -216,9 +217,6 @@ def _attempts(
     if problem.penalty is not None:  # mixed steps of a thresholded map may run away where Newton's do not
         yield lambda: search(update, first, tol, update.evaluations + NEAR_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol)
         yield lambda: newton(update, first, SEARCH_TOLERANCE_SHARE * tol)
-        if has_calibration(problem) and (solved := calibrated_overlaps(problem)) is not None:
-            calibrated = update.coordinates.pack(solved[-1])
-            yield lambda: search(update, calibrated, tol, update.evaluations + NEAR_EVALUATIONS)
         yield partial(_along, ridges(problem), update, tol, EVALUATIONS_RATIO * max_iter)
     yield lambda: search(update, first, tol, max(1, max_iter // 2), SEARCH_TOLERANCE_SHARE * tol)
     if start is not None:
@@ -257,10 +255,10 @@ def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
     if near is not None and (len(near.V), len(near.r)) == (C, A):
         return Coordinates(problem).pack(near.overlaps)
     if problem.penalty is not None:  # a thresholded map runs away from far starts, where the ridge's does not
-        ridge = like_ridge(problem)
-        if has_closed_form(ridge):
-            return _start(ridge, None)
-        return _start(ridge, solve_problem(replace(ridge, lam=EASY_RIDGE), check=False))
+        easy = like_ridge(problem)
+        if has_closed_form(easy):
+            return _start(easy, None)
+        return _start(easy, solve_problem(replace(easy, lam=EASY_RIDGE), check=False))
     if has_closed_form(problem):
         ridge = ridge_regression(problem)
         if ridge.V > 0 and ridge.q > 0:

@@ -11,8 +11,8 @@ from scipy.special import ndtr
 
 from theory.core.arrays import Array
 
-FAR = 3.0  # from which on E (z - t)_+^k is a difference of numbers that are larger, and a continued fraction is used
-TERMS = 40  # of the fraction: more than enough for all digits at `FAR`
+FAR = 5.0  # from which on E (z - t)_+^k, a difference of larger numbers, comes from a continued fraction instead
+TERMS = 24  # of the fraction: enough for all digits at `FAR`
 NORMAL = 1 / np.sqrt(2 * np.pi)
 SMALLEST_WIDTH = 1e-100
 
@@ -37,7 +37,7 @@ class Thresholded(NamedTuple):
 def normal_tails(t: Array) -> Tails:
     """Compute E (z - t)_+^k over a standard normal z for k = 0, 1, 2.
 
-    Beyond t = 3 the moments J_k of exp(-t u - u^2/2) over u > 0, of which they are multiples, have the ratios
+    Beyond t = 5 the moments J_k of exp(-t u - u^2/2) over u > 0, of which they are multiples, have the ratios
     J_k/J_(k-1) = k/(t + J_(k+1)/J_k), which follow from integration by parts: run down from a large k.
 
     >>> [round(float(one), 9) for one in normal_tails(np.array(1.0))]
