@@ -23,6 +23,8 @@ SMALL = 1e-7  # of the largest weight: what the search leaves of weights that ar
 STEPS = 2000  # of weights that join or leave; their number is at most a few times that of the weights
 TOLERANCE = 1e-10  # of the conditions, relative to the largest gradient at zero weights
 NEWTON_STEPS = 100
+RANK, FLAT = 1e-12, 1e-6  # relative: eigenvalues that count as none, and what of a slope they leave
+FAR = 1e6  # in units of the largest weight: where a line ends at the latest
 
 
 @checked
@@ -155,7 +157,10 @@ class _Smooth:
                 break
             hessian = (columns * curvature[:, None]).T @ columns
             hessian[np.arange(len(own)), np.arange(len(own))] += l2
-            step = -np.linalg.lstsq(hessian, slope, rcond=1e-13)[0]
+            step = -np.linalg.lstsq(hessian, slope, rcond=RANK)[0]
+            left = hessian @ step + slope
+            if np.max(abs(left)) > FLAT * np.max(abs(slope)):  # more weights than samples: the sum falls along a line
+                step = -left * (FAR * (1 + np.max(abs(w))) / np.max(abs(left)))
             move = step[: len(own)]
             turns = np.where(signs[own] * move < 0, -w[own] / np.where(move == 0, 1.0, move), np.inf)
             far = min(1.0, float(turns.min(initial=np.inf)))

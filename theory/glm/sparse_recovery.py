@@ -8,6 +8,8 @@ from scipy.optimize import minimize_scalar
 from theory.core import OpenShare, checked
 from theory.glm.soft_threshold import normal_tails
 
+LEAST_RATIO = 1e-8  # of the threshold to the noise level; it vanishes as alpha tends to 1
+
 
 @checked
 def sparse_recovery_threshold(alpha: OpenShare) -> float:
@@ -25,13 +27,11 @@ def sparse_recovery_threshold(alpha: OpenShare) -> float:
     0.38569
     """
 
-    def share(a: float) -> float:
+    def share(log_a: float) -> float:
+        a = math.exp(log_a)
         left = 2 * float(normal_tails(np.array(a)).square)
         return (alpha - left) / (1 + a * a - left)
 
-    found = minimize_scalar(
-        lambda a: -share(a), bounds=(0.0, 2 + 2 * math.sqrt(-2 * math.log(alpha))), method="bounded"
-    )
-    grid = np.linspace(max(found.x - 1e-3, 0.0), found.x + 1e-3, 3)
-    curve = np.polyfit(grid - found.x, [share(float(a)) for a in grid], 2)  # the maximum to more digits than its place
-    return float(share(found.x - curve[1] / (2 * curve[0])))
+    bounds = (math.log(LEAST_RATIO), math.log(2 + 2 * math.sqrt(-2 * math.log(alpha))))
+    x = float(minimize_scalar(lambda x: -share(x), bounds=bounds, method="bounded", options={"xatol": 1e-8}).x)
+    return share(x)
