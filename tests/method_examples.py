@@ -323,6 +323,8 @@ def of_classification():
         call(simulate.glm.fit(X, Y, "square", 0.1).fields, X=X, learners=0),
         call(simulate.glm.fit_multiclass(X, np.arange(12) % 3, 3, "square", 0.1).fields, X=X),
         call(group.times_covariance, vectors=X),
+        call(models.Lasso(0.3).scaled, factor=2.0),
+        call(models.Modes.of_coordinates, variances=np.ones(2), signals=np.ones((1, 2))),
         call(loss.value, t=t),
         call(loss.prox, t=t, V=0.5),
         call(loss.force, **fields),

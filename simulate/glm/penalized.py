@@ -7,10 +7,10 @@ a lasso the minimum is that of a linear program, which is solved as one.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog, minimize
 from scipy.special import expit
 
@@ -173,7 +173,9 @@ class _Smooth:
                 w[gone], signs[gone] = 0.0, 0.0
         return w, b, signs
 
-    def _shortened(self, w: Array, b: float, own: Array, step: Array, far: float) -> tuple[Array, float, float] | None:
+    def _shortened(
+        self, w: Array, b: float, own: NDArray[np.intp], step: NDArray[Any], far: float
+    ) -> tuple[Array, float, float] | None:
         """Take the step up to `far`, halved until the value falls; None where only rounding is left."""
         before, length = self._value(w, b), far
         for _ in range(40):

@@ -33,7 +33,7 @@ def lay_out(model: GeneralizedLinearModel, p: int) -> tuple[Array, Array]:
 def _entries(law: object, gram: Array, count: int, p: int) -> Array:
     """Return signals (A, count) of a law whose Gram matrix is `gram`."""
     if law == "signs":
-        return np.sqrt(gram[0, 0] / count) * np.where(np.arange(count) % 2 == 0, 1.0, -1.0)[None]
+        return np.asarray(np.sqrt(gram[0, 0] / count) * np.where(np.arange(count) % 2 == 0, 1.0, -1.0)[None])
     some = max(round(law.share * count), 1) if isinstance(law, BernoulliGauss) else count
     if some < 2 * len(gram):
         raise ValueError(f"d is too small: {some} of p = d = {p} dimensions have {len(gram)} signals in a mode")

@@ -378,7 +378,7 @@ BASE = linear(1.0, 0.25, Lasso(0.3))
             "signals must be 'gaussian' or an array for several signals",
         ),
         (lambda: Modes.of_coordinates([1.0, -1.0]), "positive semi-definite"),
-        (lambda: Modes.of_coordinates([1.0, 1.0], [[1.0]]), r"signals must have shape \(A, 2\)"),
+        (lambda: Modes.of_coordinates([1.0, 1.0], [[1.0]]), "signals must have one entry for each of 2 variances"),
         (lambda: glm.learning_curve(BASE, [1.0], lams=[0.1]), "lam must be left out"),
     ],
 )

@@ -23,6 +23,7 @@ from theory.core import Array, Result, checked
 from theory.glm.bayes_optimal import _information, _squared_slope
 from theory.glm.quadrature import normal_nodes
 from theory.glm.scalar_posterior import Entry, knowledge
+from theory.glm.signal_components import components_of
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 from theory.numerics import ConvergenceError
 
@@ -160,7 +161,7 @@ class _Equation:
             )
         om = modes.covariances[cluster.covariance]
         seen = om > 0
-        own, om, weights = model.signal_components, om[seen], modes.weights[seen]
+        own, om, weights = components_of(model), om[seen], modes.weights[seen]
         shares = own.shares[:, seen] / np.where(weights > 0, weights, 1.0)
         means, variances = own.values[:, 0, seen] / om, own.powers[:, 0, 0, seen] / om**2
         entries = [

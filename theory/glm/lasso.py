@@ -19,6 +19,7 @@ from theory.core.arrays import Array
 from theory.glm.overlaps import Conjugates
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separable import absolute_penalty, separable_prior
+from theory.glm.signal_components import components_of
 from theory.glm.soft_threshold import NORMAL, normal_tails
 from theory.models.glm import GeneralizedLinearModel, Modes
 from theory.numerics import Solution
@@ -62,7 +63,7 @@ class Lasso:
     """The calibrated equations of one problem; it counts how often they are evaluated."""
 
     def __init__(self, problem: GeneralizedLinearModel) -> None:
-        modes, components, cluster = problem.modes, problem.signal_components, problem.clusters[0]
+        modes, components, cluster = problem.modes, components_of(problem), problem.clusters[0]
         assert isinstance(modes, Modes)  # the record requires them
         seen = modes.covariances[0] > 0
         om = modes.covariances[0][seen]

@@ -44,7 +44,7 @@ def knowledge(entry: Entry, precision: float) -> Knowledge:
 
     >>> signs = Entry(np.array([0.5, 0.5]), np.array([1.0, -1.0]), np.zeros(2))
     >>> round(knowledge(signs, 2.0).variance, 9)  # E 1/cosh(A + sqrt(A) z)^2
-    0.242308236
+    0.231018222
     """
     if precision == 0:
         return Knowledge(entry.power, entry.power**2, 0.0)

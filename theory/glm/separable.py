@@ -15,9 +15,9 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.glm.overlaps import Overlaps
+from theory.glm.signal_components import Components, components_of
 from theory.glm.soft_threshold import Thresholded, soft_threshold
 from theory.models.glm import GeneralizedLinearModel, Modes
-from theory.models.glm.signal_law import Components
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Weights:
     @classmethod
     def of(cls, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> Self:
         """Average the weights at given conjugates."""
-        modes, penalty, components = problem.modes, problem.penalty, problem.signal_components
+        modes, penalty, components = problem.modes, problem.penalty, components_of(problem)
         assert isinstance(modes, Modes)  # the record requires them
         assert penalty is not None  # as whoever calls has made sure
         l1, l2 = penalty.strengths

@@ -70,7 +70,7 @@ def soft_threshold(mean: Array, variance: Array, l1: float, non_negative: bool =
 
     >>> found = soft_threshold(np.array(0.0), np.array(1.0), 1.0)
     >>> round(float(found.share), 9), round(float(found.square), 9)  # twice those of the tail of z beyond 1
-    (0.317310508, 0.150679565)
+    (0.317310508, 0.150679567)
     """
     width = np.sqrt(variance) + SMALLEST_WIDTH
     above = normal_tails((l1 - mean) / width)

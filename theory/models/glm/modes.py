@@ -78,6 +78,9 @@ class Modes:
         """
         given = checks.finite_array("variances", np.atleast_2d(checks.real_array("variances", variances)), 2)
         p = given.shape[1]
+        rows = np.atleast_2d(checks.real_array("signals", signals))
+        if rows.size and rows.shape[-1] != p:
+            raise ValueError(f"signals must have one entry for each of {p} variances, (A, {p}), got {rows.shape}")
         s = signal_array(signals, p)
         return cls(np.full(p, 1 / p), given, s[:, None, :] * s[None, :, :] / p)
 

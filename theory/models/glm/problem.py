@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from theory.models.glm.cluster import Cluster
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes
 from theory.models.glm.objective import LossOrName, SumObjective
 from theory.models.glm.penalty import Penalty
-from theory.models.glm.signal_law import Components, SignalLaw, require_law_of
+from theory.models.glm.signal_law import SignalLaw, require_law_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -100,13 +99,6 @@ class GeneralizedLinearModel(SumObjective):
             return np.array([[self.penalty.strengths[1]]])
         S = self.n_learners
         return np.asarray((self.lam + S * self.coupling) * np.eye(S) - self.coupling * np.ones((S, S)))
-
-    @cached_property
-    def signal_components(self) -> Components:
-        """The law of the signals as a mixture of normal laws; normal ones if no law is given. ValueError if dense."""
-        if not isinstance(self.modes, Modes):
-            raise ValueError("modes must be Modes: the law of signals refers to coordinates, got DenseModes")
-        return Components.of(self.modes, self.signals)
 
     @property
     def covariance_learners(self) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """The law of the entries of a signal, of which a separable penalty sees more than the power."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
@@ -21,39 +21,6 @@ class BernoulliGauss(CheckedRecord):
     """
 
     share: PositiveShare
-
-
-@dataclass(frozen=True)
-class Components:
-    """The law of the signals as a mixture of K normal laws in each of M modes.
-
-    `shares` (K, M), which sum to 1, are those of all coordinates; `values` (K, A, M) the means of the signals, and
-    `powers` (K, A, A, M) their covariances.
-    """
-
-    shares: Array
-    values: Array
-    powers: Array
-
-    @classmethod
-    def of(cls, modes: Modes, law: NamedLaw | BernoulliGauss | Array | None) -> Self:
-        """Make the mixture of the signals of these modes, normal ones if no law is given."""
-        weights, A, M = modes.weights, modes.n_signals, len(modes.weights)
-        powers = np.divide(modes.gram, weights, out=np.zeros_like(modes.gram), where=weights > 0)
-        if isinstance(law, np.ndarray):
-            return cls(weights[None], law[None], np.zeros((1, A, A, M)))
-        if isinstance(law, BernoulliGauss) and A:
-            shares = np.array([1 - law.share, law.share])[:, None] * weights
-            return cls(shares, np.zeros((2, A, M)), np.stack([0 * powers, powers / law.share]))
-        if law == "signs" and A:
-            size = np.sqrt(powers[0])
-            return cls(np.stack([weights, weights]) / 2, np.stack([size, -size]), np.zeros((2, A, A, M)))
-        return cls(weights[None], np.zeros((1, A, M)), powers[None])
-
-    @property
-    def present(self) -> Array:
-        """Whether the signals are not zero, (K, M)."""
-        return np.asarray(np.any(self.values != 0, axis=1) | np.any(np.einsum("kaam->kam", self.powers) > 0, axis=1))
 
 
 SignalLaw = Annotated[
