@@ -15,7 +15,7 @@ from theory.models import BernoulliGauss, Cluster, GeneralizedLinearModel, Lasso
 
 SHARE, NOISE = 0.25, 0.1
 PATH = np.geomspace(0.02, 2, 41)
-STRENGTH = 0.01  # without noise, small against a teacher of size sqrt(share)
+STRENGTH = 1e-3  # without noise, small against a teacher of size sqrt(share)
 RATIOS = (0.25, 0.5, 0.75)  # samples over weights
 BELOW_AND_ABOVE = (0.4, 0.6, 1.5, 2.0)  # of the share over its threshold
 
@@ -64,7 +64,7 @@ EXPERIMENT = Experiment(
     title="Lasso with a sparse linear teacher",
     panels=[
         Panel(
-            title="a strength of its own for each sample ratio",
+            title="each sample ratio has its strength",
             curves={rf"$\alpha = {alpha}$": Curve(model=along(alpha), color=k) for k, alpha in enumerate((0.5, 1, 2))}
             | {
                 f"_{alpha} best": Curve(
@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
             ylabel="share",
         ),
         Panel(
-            title="without noise: recovery below 1",
+            title="without noise: recovered below 1",
             curves={rf"$\alpha = {alpha}$": partial(scaled, alpha) for alpha in RATIOS},
             theory=relative_error,
             replicate=measured_relative_error,
@@ -108,11 +108,33 @@ EXPERIMENT = Experiment(
             yscale="log",
             ylabel="error over that of no weights",
         ),
+        Panel(
+            title="the threshold of recovery",
+            curves={
+                "least $|w|_1$": Curve(
+                    model=float,
+                    theory=lambda alpha: glm.sparse_recovery_threshold(alpha) / alpha,
+                    replicate=NONE,
+                    points=(),
+                    line=np.linspace(0.03, 0.97, 48),
+                )
+            },
+            xlabel=r"sample ratio $\alpha = n/p$",
+            xscale="linear",
+            ylabel="nonzero weights over samples",
+            ylim=(0.0, 1.0),
+        ),
     ],
     line=PATH,
-    d=80,
-    replicates=12,
+    d=150,
+    extrapolate=False,
+    replicates=10,
     xlabel=r"strength $\lambda$ of the lasso",
     xscale="log",
-    caption="x",
+    caption="The best strength of a lasso depends on the sample ratio, and leaves its error 3 to 4 percent above the "
+    "least of any rule. A quarter of the teacher's weights is not zero, inputs x ~ N(0, I) in p dimensions, labels "
+    "have noise of variance 0.1. Lines are the theory at p = infinity, dotted ones the least error if the law of the "
+    "weights is known; markers are simulations at p = {sizes} with error bars. Third panel: without noise and at "
+    "strength 0.001 the error falls where the share of nonzero weights is below the phase boundary of Donoho, Maleki "
+    "and Montanari (computed here), which the last panel shows; simulated points lie on both sides.",
 )

@@ -1,7 +1,7 @@
 """Separable penalties: reference values, other derivations of them, limits, and every kind of bad input.
 
 The reference values come from a solver of its own (Newton's method in V, q and m), the errors of the lasso from the
-calibration of arXiv:1008.2581 too, which `calibrated` below repeats by numerical integration.
+calibration in one unknown too, which `calibrated` below repeats by numerical integration.
 """
 
 from dataclasses import replace

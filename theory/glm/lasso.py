@@ -3,7 +3,8 @@
 With the noise level tau of the estimate, tau^2 = (E (y - h)^2)/alpha, and the threshold a tau in its units, the weights
 are the teacher's plus noise, thresholded: w = soft(theta + (tau/sqrt om) xi, a tau/om), for inputs of the variance om.
 tau solves alpha tau^2 = noise + mean om (w - theta)^2, and a belongs to the strength lam = a tau (alpha - nonzero)
-(arXiv:1008.2581, for om = 1; for other variances derived here from the saddle point: Vhat = alpha - nonzero is the
+(for om = 1 known as the calibration of M. Bayati and A. Montanari, which was not read for this; derived here from the
+saddle point, for any variances: Vhat = alpha - nonzero is the
 stiffness there, tau^2 = qhat/Vhat^2, and both equations are those of `theory.glm.separable` divided by it). Where
 lam -> 0 the overlaps V and q of fewer samples than weights diverge or lose their digits in differences; a and tau do
 not.

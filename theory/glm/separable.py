@@ -4,8 +4,7 @@ With diagonal covariances om_cj each weight is by itself. In the conjugates Vhat
 rhat (one for each signal) it is w_j = argmin r(w) + A w^2/2 - B w, with A = sum_c Vhat_c om_cj and
 B = sum_a rhat_a s_aj + sqrt(sum_c qhat_c om_cj) xi, xi standard normal; for r(w) = l1 |w| + l2 w^2/2 the soft threshold
 of B at l1, over A + l2. The overlaps are V_c = mean om_c dw/dB, q_c = mean om_c w^2 and r_a = mean s_a w over the
-coordinates, the laws of s and xi (derived here, by the replica method as for a ridge; for a lasso and square loss it
-is the calibration of arXiv:1008.2581, an equation in one unknown, see `theory.glm.lasso`).
+coordinates, the laws of s and xi (derived here, by the replica method as for a ridge).
 """
 
 from dataclasses import dataclass
