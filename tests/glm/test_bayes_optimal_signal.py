@@ -74,8 +74,8 @@ def test_a_gaussian_law_has_the_known_closed_form(labels):
         assert found.optimal.replicon == pytest.approx(expected.replicon, rel=1e-9)
 
 
-@pytest.mark.parametrize("A", [0.05, 2.0, 60.0])
-@pytest.mark.parametrize("share", [0.02, 0.25, 0.9])
+@pytest.mark.parametrize("A", [0.05, 2.0, 60.0, 5000.0])
+@pytest.mark.parametrize("share", [0.001, 0.02, 0.25, 0.9])
 def test_a_sparse_entry_by_a_fine_sum(A, share):
     """The posterior mean from Bayes' rule, its error as share - E mean^2; the information from the entropy of y."""
     found = knowledge(Entry(np.array([1 - share, share]), np.zeros(2), np.array([0.0, 1.0])), A)
