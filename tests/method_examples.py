@@ -335,6 +335,8 @@ def of_classification():
         call(noise.of_noise, e=t),
         call(models.LabelChannel(models.Logit(0.5).probability).probability, y=1, nu=t),
         call(point.calibration, fields=t, learner=0),
+        call(models.Lasso(0.3).scaled, factor=2.0),
+        call(models.Modes.of_coordinates, variances=np.ones(2), signals=np.ones((1, 2))),
         call(loss.value, t=t),
         call(loss.prox, t=t, V=0.5),
         call(loss.force, **fields),

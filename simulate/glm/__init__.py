@@ -7,6 +7,7 @@ from simulate.glm.masked_site import MaskedSiteFit, conditional_entropy, fit_mas
 from simulate.glm.measure import Measured, measure, resampled
 from simulate.glm.message_passing import MessagePassing, message_passing
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
+from simulate.glm.penalized import fit_penalized
 from simulate.glm.population import Group, Population, population
 from simulate.glm.posterior_classes import posterior_error
 from simulate.glm.random_labels import random_inputs
@@ -46,6 +47,7 @@ __all__ = [
     "fit_coupled",
     "fit_masked_site",
     "fit_multiclass",
+    "fit_penalized",
     "measure",
     "message_passing",
     "population",

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from simulate.glm.draw import draw
+from simulate.glm.draw import Sample, draw
 from simulate.glm.errors import both_positive, respond
 from simulate.glm.features import FeatureTask
 from simulate.glm.fit import AnyLoss, Argument, LinearFit, fit, fit_coupled
 from simulate.glm.modes import apportion, embed
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
-from simulate.glm.population import GaussianModel, population, sample_size
+from simulate.glm.penalized import PenalizedLoss, fit_penalized
+from simulate.glm.population import GaussianModel, Population, population, sample_size
 from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
 from theory.core import Array, Count, Matrix, SolverResult, Vector, checked, checks
@@ -39,7 +40,9 @@ class Measured(SolverResult):
     loss of the training sample without the ridge, and `train_error` the share of it whose sign (or class) is wrong, NaN
     where that is not measured. `squared_norm` |w|^2/p and `bias` have one entry for each learner or
     output; `cluster_errors` and `selection_rate` P(h > 0) have one for each cluster (group or class) of the model. What
-    a model does not have is empty. The evidence is that of the fit.
+    a model does not have is empty. `nonzero` is the share of weights other than zero, and the rates of true and false
+    positives and `support_f1` say which of them are those of the signal; a ridge has 1, NaN, NaN and NaN.
+    The evidence is that of the fit.
     """
 
     train_loss: float
@@ -49,6 +52,10 @@ class Measured(SolverResult):
     bias: Array = field(default_factory=lambda: NO_VALUES)
     cluster_errors: Array = field(default_factory=lambda: NO_VALUES)
     selection_rate: Array = field(default_factory=lambda: NO_VALUES)
+    nonzero: float = 1.0
+    true_positive_rate: float = math.nan
+    false_positive_rate: float = math.nan
+    support_f1: float = math.nan
 
 
 AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | TransferModel
@@ -83,18 +90,7 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
     source = population(model, d)
     sample = draw(source, sample_size(source.alpha, d, d), rng)
     learners = np.array([group.learner for group in source.groups])[sample.groups]
-    fitted = fit_coupled(
-        sample.X,
-        sample.y,
-        learners,
-        cast(AnyLoss, source.loss),
-        source.lam,
-        coupling=source.coupling,
-        bias=source.bias,
-        sample_weights=sample.weights,
-        n_learners=source.n_learners,
-        argument=_argument(source.groups[0].labels),
-    )
+    fitted = _fitted(source, sample, learners)
     responses = [respond(group, fitted, source.loss) for group in source.groups]
     shares = np.array([group.share for group in source.groups])
     errors = np.array([response.error for response in responses])
@@ -104,7 +100,39 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
         wrong_signs(sample.y, fitted.fields(sample.X, learners), source.groups[0].labels),
         cluster_errors=errors,
         selection_rate=np.array([response.selection for response in responses]),
+        **_support(source, fitted),
     )
+
+
+def _fitted(source: Population, sample: Sample, learners: NDArray[np.intp]) -> LinearFit:
+    common: dict[str, Any] = {"bias": source.bias, "sample_weights": sample.weights}
+    if source.penalty is not None:
+        return fit_penalized(sample.X, sample.y, cast(PenalizedLoss, source.loss), source.penalty, **common)
+    return fit_coupled(
+        sample.X,
+        sample.y,
+        learners,
+        cast(AnyLoss, source.loss),
+        source.lam,
+        coupling=source.coupling,
+        n_learners=source.n_learners,
+        argument=_argument(source.groups[0].labels),
+        **common,
+    )
+
+
+def _support(source: Population, fitted: LinearFit) -> dict[str, Any]:
+    """Return how many weights are not zero and which of them belong to a signal, if the penalty is separable."""
+    if source.penalty is None or source.support is None:
+        return {}
+    weights, signal = fitted.weights[0] != 0, source.support > 0
+    both, total, own = (float(np.mean(one)) for one in (weights & signal, weights, signal))
+    return {
+        "nonzero": total,
+        "true_positive_rate": both / own if own else math.nan,
+        "false_positive_rate": (total - both) / (1 - own) if own < 1 else math.nan,
+        "support_f1": 2 * both / (total + own) if total + own else math.nan,
+    }
 
 
 def _argument(labels: LabelLaw | AnyChannel) -> Argument:
@@ -118,7 +146,7 @@ def wrong_signs(y: Array, h: Array, labels: LabelLaw | AnyChannel = "sign") -> f
 
 
 def replicate_of(
-    fitted: LinearFit | MulticlassFit, test_error: float, train_error: float = math.nan, **more: Array
+    fitted: LinearFit | MulticlassFit, test_error: float, train_error: float = math.nan, **more: Any
 ) -> Measured:
     """Return what is measured of a fit, with its evidence."""
     return Measured(

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from simulate.glm.modes import embed
+from simulate.glm.signal_layout import lay_out
 from theory.core import Array, checked, checked_fields, checks
 from theory.core.ranges import Count, NonNegative, NonNegativeCount, Positive, Real, Share, Vector
 from theory.models.covariance import set_checked
@@ -15,6 +16,7 @@ from theory.models.glm import (
     GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
+    Penalty,
     TeacherMixture,
 )
 from theory.models.glm.cluster import LabelLaw, label_weights
@@ -72,19 +74,24 @@ class Group:
 class Population:
     """Describes the groups and how one fits; `loss`, `lam`, `bias`, `coupling` as in GeneralizedLinearModel.
 
+    A `penalty` takes the place of the ridge; `support` (p,) tells in which coordinates there is a signal.
     Raises ValueError unless the groups are records `Group` with inputs of one size p and learners below `n_learners`.
     """
 
     groups: tuple[Group, ...]
     alpha: Positive
     loss: LossOrName
-    lam: Positive
+    lam: NonNegative
     bias: bool = False
     coupling: NonNegative = 0.0
     n_learners: Count = 1
+    penalty: Penalty | None = None
+    support: Vector | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         checked_fields(self)
+        if self.penalty is None:
+            checks.positive("lam", self.lam)
         if not self.groups:
             raise ValueError("groups must be a non-empty tuple of records Group, got ()")
         for group in self.groups:
@@ -193,7 +200,7 @@ def _(model: TeacherMixture, p: int) -> Population:
 
 @_population.register
 def _(model: GeneralizedLinearModel, p: int) -> Population:
-    covariances, signals = embed(model.modes, p)
+    covariances, signals = embed(model.modes, p) if model.penalty is None else lay_out(model, p)
     groups = tuple(_group(cluster, covariances, signals, p) for cluster in model.clusters)
     return Population(
         groups=groups,
@@ -203,6 +210,8 @@ def _(model: GeneralizedLinearModel, p: int) -> Population:
         bias=model.bias,
         coupling=model.coupling,
         n_learners=model.n_learners,
+        penalty=model.penalty,
+        support=None if model.penalty is None else np.any(signals != 0, axis=0).astype(float),
     )
 
 

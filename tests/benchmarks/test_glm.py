@@ -13,7 +13,15 @@ from scipy.special import erfc, expit
 
 from tests.glm.settings import teacher_problem
 from theory import glm
-from theory.models import GaussianCovariateModel, Modes, MulticlassMixture
+from theory.models import (
+    BernoulliGauss,
+    Cluster,
+    GaussianCovariateModel,
+    GeneralizedLinearModel,
+    Lasso,
+    Modes,
+    MulticlassMixture,
+)
 
 SUBJECT = "generalized linear models"
 ALPHAS = np.geomspace(0.2, 5, 30)
@@ -100,6 +108,50 @@ def test_one_covariance_at_many_ratios(jobs):
         {"the same with a new record for every point": repeated},
         per=10.0,
         off=lambda ours, theirs: np.max(abs(theirs / ours - 1)),
+        goal="0.01 s",
+    )
+
+
+def sparse(strength):
+    """A linear teacher with a quarter of its weights other than zero, learned by a lasso."""
+    return GeneralizedLinearModel(
+        modes=Modes([1.0], [[1.0]], [[[0.25]]]),
+        clusters=[Cluster(labels="linear", teacher_signal=0, teacher_variance=0.25, noise=0.1)],
+        alpha=1.0,
+        loss="square",
+        penalty=Lasso(strength),
+        signals=BernoulliGauss(0.25),
+    )
+
+
+def plain_lasso(problem):
+    """The error from plain steps of V, q and m, the closed averages of a thresholded normal law written out."""
+    lam, share, alpha, V, q, m = problem.penalty.strength, 0.25, problem.alpha, 1.0, 0.2, 0.1
+    for _ in range(5000):
+        stiffness = alpha / (1 + V)
+        noise = stiffness**2 * (0.35 + q - 2 * m) / alpha
+        widths = [math.sqrt(noise + power) for power in (0.0, stiffness**2)]
+        tails = [0.5 * erfc(lam / width / math.sqrt(2)) for width in widths]
+        squares = [
+            2 * ((w * w + lam * lam) * t - lam * w * math.exp(-0.5 * (lam / w) ** 2) / math.sqrt(2 * math.pi))
+            for w, t in zip(widths, tails, strict=True)
+        ]
+        active = 2 * ((1 - share) * tails[0] + share * tails[1])
+        new = active / stiffness, ((1 - share) * squares[0] + share * squares[1]) / stiffness**2, 2 * share * tails[1]
+        if max(abs(new[0] - V), abs(new[1] - q), abs(new[2] - m)) < 1e-11:
+            return 0.35 + q - 2 * m
+        V, q, m = new
+    raise ArithmeticError("5000 steps are not enough")
+
+
+@pytest.mark.parametrize("strength", [0.3, 0.01])
+def test_lasso(jobs, strength):
+    problem = sparse(strength)
+    jobs.compare(
+        f"saddle point of a lasso, strength {strength:g}",
+        lambda: glm.solve(problem).test_error,
+        {"plain steps of V, q and m": lambda: plain_lasso(problem)},
+        off=lambda ours, theirs: abs(theirs / ours - 1),
         goal="0.01 s",
     )
 

@@ -9,18 +9,22 @@ from theory.glm import classification
 from theory.models import (
     AR1,
     Additive,
+    BernoulliGauss,
     Cluster,
     DenseModes,
+    ElasticNet,
     Flips,
     GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
     HiddenManifold,
     LabelChannel,
+    Lasso,
     Logit,
     MaskedRidge,
     Modes,
     MulticlassMixture,
+    NonNegative,
     Probit,
     RandomFeatures,
     RandomLabels,
@@ -41,6 +45,14 @@ LOGIT = GeneralizedLinearModel(
     modes=PAIR, clusters=[Cluster(labels=Logit(), teacher_signal=0)], loss="logistic", **COMMON
 )
 TASK = HiddenManifold(np.eye(3), np.ones(3))
+SPARSE = GeneralizedLinearModel(
+    modes=Modes([1.0], [[1.0]], [[[0.25]]]),
+    clusters=[Cluster(labels="linear", teacher_signal=0, teacher_variance=0.25, noise=0.1)],
+    alpha=1.0,
+    loss="square",
+    penalty=Lasso(0.3),
+    signals=BernoulliGauss(0.25),
+)
 FUNCTIONS = {
     "bayes_optimal": Example(glm.bayes_optimal, {"model": LOGIT, "start": "uninformed", "check": True}),
     "bayes_optimal_classes": Example(
@@ -51,6 +63,7 @@ FUNCTIONS = {
         glm.bayes_optimal_mixture, {"alpha": 1.0, "variance": 0.5, "mean_power": 1.0, "probability": 0.3}
     ),
     "bayes_optimal_sign": Example(glm.bayes_optimal_sign, {"alpha": 1.0, "noise": 0.1, "power": 1.0}),
+    "bayes_optimal_signal": Example(glm.bayes_optimal_signal, {"model": SPARSE}),
     "bivariate_normal": Example(glm.bivariate_normal, {"x": 0.1, "y": 0.2, "correlation": 0.3}),
     "from_blocks": Example(
         GaussianCovariateModel.from_blocks, {"Psi": EYE, "Phi": EYE, "Omega": EYE, "teacher": [1, 1], **COMMON}
@@ -71,8 +84,10 @@ FUNCTIONS = {
     "random_features_threshold": Example(glm.random_features_threshold, {"model": FEATURES}),
     "random_labels": Example(glm.random_labels, {"covariance": AR1(5, 0.5), **COMMON}),
     "random_labels_limit": Example(glm.random_labels_limit, {"alpha": 3.0, "loss": "hinge", "rank": 0.9}),
+    "optimal_strength": Example(glm.optimal_strength, {"model": SPARSE}),
     "ridge_regression": Example(glm.ridge_regression, {"model": LINEAR, "lam": 0.2}),
     "separability_threshold": Example(glm.separability_threshold, {"alignment": 0.5}),
+    "sparse_recovery_threshold": Example(glm.sparse_recovery_threshold, {"alpha": 0.5}),
     "solve": Example(glm.solve, {"model": MIXTURE, "tol": 1e-10, "max_iter": 1000, "check": True}),
     "teacher_alignment": Example(glm.teacher_alignment, {"model": FEATURES}),
     "optimal_ridge": Example(classification.optimal_ridge, {"model": MIXTURE, "bounds": (0.05, 0.2)}),
@@ -98,6 +113,7 @@ CLUSTER = {
     "loss_weights": (1.0, 1.0),
 }
 RECORDS = {
+    "BernoulliGauss": Example(BernoulliGauss, {"share": 0.25}),
     "Cluster": Example(Cluster, CLUSTER),
     "Additive": Example(Additive, {"density": lambda e: np.exp(-2 * abs(e))}),
     "Flips": Example(Flips, {"positive": 0.1, "negative": 0.2}),
@@ -108,6 +124,7 @@ RECORDS = {
         glm.ConvexMargin, {"function": lambda t: t**2, "derivative": lambda t: 2 * t, "kinks": (), "name": "own"}
     ),
     "DenseModes": Example(DenseModes, {"covariances": [EYE], "signals": [[1.0, 0.0]]}),
+    "ElasticNet": Example(ElasticNet, {"l1": 0.3, "l2": 0.2}),
     "FairnessTable": Example(glm.FairnessTable, {"joint": np.full((2, 2, 2), 0.125)}),
     "GaussianCovariateModel": Example(
         GaussianCovariateModel, {"covariance": EYE, "signal": [0.1, 0.1], "power": 1.0, **COMMON}
@@ -126,8 +143,10 @@ RECORDS = {
         },
     ),
     "HiddenManifold": Example(HiddenManifold, {"input_map": np.eye(3), "teacher": np.ones(3)}),
+    "Lasso": Example(Lasso, {"strength": 0.3}),
     "Modes": Example(Modes, {"weights": [0.5, 0.5], "covariances": [[1.0, 2.0]], "gram": np.ones((1, 1, 2))}),
     "MulticlassMixture": Example(MulticlassMixture, {"modes": PAIR, "probabilities": [0.5, 0.5], **COMMON}),
+    "NonNegative": Example(NonNegative, {"ridge": 0.2}),
     "RandomFeatures": Example(
         RandomFeatures, {"activation": "erf", "samples_per_input": 2.0, "features_per_input": 1.0, "lam": 0.1}
     ),
@@ -152,6 +171,7 @@ def test_all_public_functions_are_tried():
         "SaddlePoint",
     }
     results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors"}
+    results |= {"BayesOptimalSignal", "OptimalStrength"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 
 

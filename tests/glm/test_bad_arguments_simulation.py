@@ -13,6 +13,7 @@ from theory.models import (
     GaussianMixture,
     GeneralizedLinearModel,
     HiddenManifold,
+    Lasso,
     Modes,
     RandomFeatures,
     RandomLabels,
@@ -62,6 +63,9 @@ def examples():
                 "coupling": 1.0,
                 "bias": False,
             },
+        ),
+        "fit_penalized": Example(
+            glm.fit_penalized, {"X": X, "y": y, "loss": "logistic", "penalty": Lasso(0.3), "bias": True}
         ),
         "fit_multiclass": Example(
             glm.fit_multiclass, {"X": X, "classes": np.arange(12) % 3, "n_classes": 3, "loss": "softmax", "lam": 0.1}

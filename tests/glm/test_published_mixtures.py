@@ -6,6 +6,8 @@ the label 1), and the error rates of three orthonormal clusters that multiK/how_
 3e6 draws. The training loss of hinge loss is left out: it is E (1 - V - omega)_+ = sqrt(q) (phi(A) + A Phi(A)) with
 A = (1 - m - V)/sqrt(q), and the authors' hinge_loss.py returns it without the factor sqrt(q).
 
+The file of square loss with an l1 penalty has one weight for each entry of mu, whose entries are normal.
+
 A few rows stand here. All rows are compared where the variable PUBLISHED names a folder with mixtures_theory.csv and
 mixtures_simulation.csv, which hold the authors' tables with the name of each file in the column `file`.
 """
@@ -21,11 +23,12 @@ import pytest
 
 from simulate.core import Estimate
 from theory import glm
-from theory.models import Modes, MulticlassMixture
+from theory.models import Cluster, GeneralizedLinearModel, Lasso, Modes, MulticlassMixture
 
 RIDGE = "ridge_rho=0.5_delta1=0.1_delta2=0.5_lamb=0.01_prob=0.5"
 HINGE = "hinge_l2_rho=0.8_delta1=0.5_delta2=0.1_lamb=0.1_prob=0.5"
 LOGISTIC = "logistic_l2_rho=1_delta1=0.5_delta2=0.1_lamb=0.01_prob=0.5"
+LASSO = "lasso_rho=0.5_delta1=0.1_delta2=0.5_lamb=0.01_prob=0.5"
 COLUMNS = ("sample_complexity", "test_error", "train_loss", "V", "q", "m")
 STORED = {
     RIDGE: (
@@ -44,6 +47,11 @@ STORED = {
         (3.0, 0.131023374707, 0.0585880758938, 13.3353939137, 14.0208949626, 4.19964852018),
     ),
 }
+STORED_LASSO = (
+    (0.0710204081633, 0.419118103791, 0.000574295235526, 30.953914692, 0.419828906861, 0.132277432805),
+    (0.986326530612, 0.130097699039, 0.00547546048609, 6.23467840236, 0.544577688686, 0.830885321793),
+    (3, 0.024691851577, 0.047653844648, 0.485089149745, 0.188986397657, 0.854350635784),
+)
 # Number of the sample ratio in linspace(0.2, 10, 100), with the training and the test error that are printed for it.
 THREE = {
     0: (0.0, 0.537745),
@@ -93,6 +101,27 @@ def test_the_stored_training_loss_of_hinge_lacks_a_factor():
         assert found.train_loss == pytest.approx(math.sqrt(stored["q"]) * stored["train_loss"], rel=1e-8)
 
 
+def lasso(alpha):
+    """Return the two clusters of the file with an l1 penalty: means of normal entries, learned by a lasso."""
+    clusters = [Cluster(probability=0.5, labels="cluster", label=y, mean_signal=0, mean_sign=y) for y in (1, -1)]
+    modes = Modes([0.5, 0.5], [[0.1, 0.5]], [[[0.5, 0.5]]])
+    common = {"loss": "square", "bias": True, "penalty": Lasso(0.01), "signals": "gaussian"}
+    return GeneralizedLinearModel(modes=modes, clusters=clusters, alpha=alpha, **common)
+
+
+def assert_lasso_as_stored(row):
+    found = glm.solve(lasso(row["sample_complexity"]))
+    stored = [row[key] for key in ("test_error", "train_loss", "V", "q", "m")]
+    numbers = (found.test_error, found.train_loss, found.V[0], found.q[0], found.r[0])
+    assert numbers == pytest.approx(stored, rel=1e-8)
+    assert found.bias[0] == pytest.approx(0, abs=1e-12)
+
+
+def test_stored_rows_of_a_lasso():
+    for row in STORED_LASSO:
+        assert_lasso_as_stored(dict(zip(COLUMNS, row, strict=True)))
+
+
 def three(number):
     return MulticlassMixture(
         modes=Modes([1.0], [[0.5]], np.eye(3)[:, :, None]),
@@ -124,6 +153,13 @@ def test_all_stored_rows(name):
     assert len(rows) == (20 if name == LOGISTIC else 50)
     for row in rows:
         assert_as_stored(name, {key: float(row[key]) for key in COLUMNS})
+
+
+def test_all_stored_rows_of_a_lasso():
+    rows = [row for row in published("mixtures_theory.csv") if row["file"] == LASSO]
+    assert len(rows) == 50
+    for row in rows:
+        assert_lasso_as_stored({key: float(row[key]) for key in COLUMNS})
 
 
 @pytest.mark.parametrize("name", STORED)

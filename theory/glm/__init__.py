@@ -10,12 +10,14 @@ from theory.core.former import former
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
 from theory.glm.bayes_optimal_channel import BayesOptimalPoint, bayes_optimal
 from theory.glm.bayes_optimal_classes import BayesOptimalClasses, bayes_optimal_classes
+from theory.glm.bayes_optimal_signal import BayesOptimalSignal, bayes_optimal_signal
 from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
 from theory.glm.curves import LearningCurve, learning_curve
 from theory.glm.fairness import FairnessTable, fairness_table
 from theory.glm.losses import ConvexMargin, Loss
 from theory.glm.multiclass import MulticlassSaddlePoint
 from theory.glm.normal_law import bivariate_normal
+from theory.glm.optimal_strength import OptimalStrength, optimal_strength
 from theory.glm.ridge import RidgeRegression, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import (
@@ -26,6 +28,7 @@ from theory.glm.separability import (
     teacher_alignment,
 )
 from theory.glm.solver import solve
+from theory.glm.sparse_recovery import sparse_recovery_threshold
 from theory.glm.systems import as_problem
 from theory.glm.universality import UniversalRandomLabels, random_labels_limit
 from theory.models.glm import GaussianMixture, RandomFeatures, RandomLabels
@@ -36,11 +39,13 @@ random_features, random_labels, gaussian_mixture = RandomFeatures, RandomLabels,
 __all__ = [
     "BayesOptimalClasses",
     "BayesOptimalPoint",
+    "BayesOptimalSignal",
     "ConvexMargin",
     "FairnessTable",
     "LearningCurve",
     "Loss",
     "MulticlassSaddlePoint",
+    "OptimalStrength",
     "RidgeRegression",
     "SaddlePoint",
     "UniversalRandomLabels",
@@ -50,6 +55,7 @@ __all__ = [
     "bayes_optimal_linear",
     "bayes_optimal_mixture",
     "bayes_optimal_sign",
+    "bayes_optimal_signal",
     "bivariate_normal",
     "fairness_table",
     "gaussian_mixture",
@@ -59,6 +65,7 @@ __all__ = [
     "masked_color",
     "masked_regression_problem",
     "mixture_separability_threshold",
+    "optimal_strength",
     "random_features",
     "random_features_threshold",
     "random_labels",
@@ -66,6 +73,7 @@ __all__ = [
     "ridge_regression",
     "separability_threshold",
     "solve",
+    "sparse_recovery_threshold",
     "teacher_alignment",
 ]
 

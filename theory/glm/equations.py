@@ -9,10 +9,12 @@ from theory.glm.losses import loss_of
 from theory.glm.overlaps import Conjugates, Overlaps
 from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.prior import prior
+from theory.glm.separable import Support
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import Counted, Solution, newton
 
 RANGE = 100.0  # of the logarithms of V and q
+NOTHING = 1e-40  # within that range
 
 
 class Equations(Counted):
@@ -50,6 +52,22 @@ class Equations(Counted):
     def _in_range(self, x: Array) -> bool:
         """Tell whether x lies in a finite range; positivity and the bounds on r hold by construction."""
         return bool(np.isfinite(x).all() and np.max(abs(x)) < RANGE)
+
+
+def require_weights(update: Equations) -> None:
+    """Refuse a lasso that leaves no weights: from none on, their share is too small for the logarithms of V and q."""
+    problem = update.problem
+    if problem.penalty is None or problem.penalty.strengths[0] == 0:
+        return
+    modes = problem.modes
+    nothing = np.full(modes.n_covariances, NOTHING)
+    found = channel(problem, update.loss, Overlaps(nothing, nothing, np.zeros(modes.n_signals)), update.bias)
+    share = Support.of(problem, found.Vhat, found.qhat, found.rhat).weights
+    if share < NOTHING:
+        raise ValueError(
+            f"penalty must leave weights that are not zero, got {problem.penalty!r}, with which a share of {share:.1g} "
+            "of them is left: take a smaller strength of |w|"
+        )
 
 
 def judged(update: Equations, x: Array, tol: float) -> Solution[Overlaps]:

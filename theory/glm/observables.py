@@ -12,6 +12,7 @@ from theory.glm.overlaps import Conjugates, Overlaps
 from theory.glm.own_losses import Jump
 from theory.glm.prior import prior, weight_responses
 from theory.glm.saddle_point import SaddlePoint
+from theory.glm.separable import absolute_penalty
 from theory.numerics import Solution
 
 
@@ -45,7 +46,7 @@ def observables(update: Equations, solution: Solution[Overlaps]) -> SaddlePoint:
     losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
     shares = np.array([cluster.probability for cluster in problem.clusters])
     train = float(shares @ losses)
-    growth = weight_responses(problem, found.Vhat) * squared_slopes(problem, update.loss, at, found.bias)
+    growth = weight_responses(problem, found) * squared_slopes(problem, update.loss, at, found.bias)
     jumps = _jumps(update, at, found.bias)
     replicon = 1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan
     return SaddlePoint(
@@ -62,7 +63,9 @@ def observables(update: Equations, solution: Solution[Overlaps]) -> SaddlePoint:
         cluster_losses=losses,
         cluster_errors=errors,
         squared_norm=np.diag(norms),
-        energy=problem.alpha * train + 0.5 * float(np.sum(problem.ridge * norms)),
+        energy=problem.alpha * train
+        + 0.5 * float(np.sum(problem.ridge * norms))
+        + absolute_penalty(problem, found.Vhat, found.qhat, found.rhat),
         replicon=-np.inf if jumps else replicon,
         jumps=jumps,
         bias_share=bias_share,

@@ -11,12 +11,15 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.core.arrays import Array
-from theory.glm.overlaps import Overlaps
+from theory.glm.overlaps import Conjugates, Overlaps
+from theory.glm.separable import separable_prior, separable_responses
 from theory.models.glm import DenseModes, GeneralizedLinearModel, Modes
 
 
 def prior(problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Overlaps, Array]:
     """Return the overlaps, and the Gram matrix of the learners' weights over p, (learners, learners)."""
+    if problem.penalty is not None:
+        return separable_prior(problem, Vhat, qhat, rhat)
     return _prior(problem.modes, problem, Vhat, qhat, rhat)
 
 
@@ -72,12 +75,15 @@ def _(
     return Overlaps(V, q, modes.signals @ mean / p), np.array([[(np.trace(core) + mean @ mean) / p]])
 
 
-def weight_responses(problem: GeneralizedLinearModel, Vhat: Array) -> Array:
+def weight_responses(problem: GeneralizedLinearModel, at: Conjugates) -> Array:
     """Return tr(Omega_c G Omega_d G)/p for all covariances c and d, (C, C): the squares of the weights' responses.
 
-    For covariances of different learners G is its block between the two.
+    For covariances of different learners G is its block between the two; for a separable penalty the response of a
+    weight is that of its threshold.
     """
-    return _weight_responses(problem.modes, problem, Vhat)
+    if problem.penalty is not None:
+        return separable_responses(problem, at.Vhat, at.qhat, at.rhat)
+    return _weight_responses(problem.modes, problem, at.Vhat)
 
 
 @singledispatch

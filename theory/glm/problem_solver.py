@@ -8,9 +8,10 @@ import numpy as np
 
 from theory.core import Array, Count, Positive, checked
 from theory.glm.channel import all_shapes, channel
-from theory.glm.continuation import ridges, samples
+from theory.glm.continuation import EASY_RIDGE, like_ridge, ridges, samples
 from theory.glm.coordinates import Coordinates
-from theory.glm.equations import Equations, polished
+from theory.glm.equations import Equations, polished, require_weights
+from theory.glm.lasso import calibrated_lasso
 from theory.glm.losses import HardMargin, loss_of
 from theory.glm.observables import observables
 from theory.glm.overlaps import Overlaps
@@ -24,6 +25,7 @@ from theory.numerics import (
     Solution,
     first_solved,
     follow,
+    newton,
     refuse_unstable,
     require_stable,
     search,
@@ -36,6 +38,7 @@ EVALUATIONS_RATIO = 4  # times max_iter: evaluations after which a continuation 
 # A share of the tolerance, in the coordinates of the search, which are not those in which a point is judged.
 SEARCH_TOLERANCE_SHARE = 0.1
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
+NEAR_EVALUATIONS = 30  # of the equations, after which a search from a near start has run away from it
 END_EVALUATIONS = 300  # of the equations, from each of the other ends
 ROUGH, SAME_BASIN = 1e-4, 1e-2  # a residual, and how near to a known point a search with it has found the same one
 DISTINCT = 1e-6  # relative difference of V between two saddle points
@@ -63,22 +66,26 @@ def solve_problem(
     """Solve the saddle-point equations of one problem and verify the point that is returned.
 
     The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
-    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps,
-    Anderson acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried,
-    which begins only before `max_iter` evaluations of the equations. With a loss that is not convex at the point
-    that was found, the search is made from small and large weights and from those of a teacher too, and the point
-    of least energy is returned. The averages of a loss of one's own are verified on finer panels and by parts:
-    where these differ, kinks are sought and its slope is ignored. ConvergenceError where all fail, and
-    ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError for a
-    hard margin above the separability threshold.
+    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
+    acceleration and Newton from the best point. A lasso that has a calibrated form is solved in it. Failing these,
+    continuation in lam and in alpha is tried, which begins only before `max_iter` evaluations of the equations. With a
+    loss that is not convex at the point that was found, the search is made from small and large weights and from those
+    of a teacher too, and the point of least energy is returned. The averages of a loss of one's own are verified on
+    finer panels and by parts: where these differ, kinks are sought and its slope is ignored. ConvergenceError where all
+    fail, and ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError
+    for a hard margin above the separability threshold.
     """
+    if (lasso := calibrated_lasso(problem, f"saddle point of {_described(problem)}", tol, check)) is not None:
+        return lasso
     threshold = _threshold(problem)
     update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
-    if not _gap_of_routes(update, update.coordinates.unpack(_start(problem, start))) <= AVERAGE_RESOLUTION:
+    require_weights(update)
+    first = _start(problem, start)
+    if not _gap_of_routes(update, update.coordinates.unpack(first)) <= AVERAGE_RESOLUTION:
         update.seek_kinks()
-    x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
+    x, residual = first_solved(_attempts(update, first, start, tol, max_iter, threshold), tol)
     solution = polished(update, x, residual, tol)
     if solution.converged and not _gap_of_routes(update, solution.value) <= AVERAGE_RESOLUTION and update.seek_kinks():
         x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol)
@@ -193,13 +200,13 @@ def _threshold(problem: GeneralizedLinearModel) -> float:
 
 
 def _attempts(
-    update: Equations, start: SaddlePoint | None, tol: float, max_iter: int, threshold: float
+    update: Equations, first: Array, start: SaddlePoint | None, tol: float, max_iter: int, threshold: float
 ) -> Iterator[Callable[[], Found]]:
     """Yield what is tried in turn: the given start, a cold one, and two continuations while evaluations are left."""
     problem = update.problem
     if isinstance(update.loss, OwnLoss) and not update.loss.convex and problem.bias:
         # No path leads from a place at which no bias balances the forces.
-        for x in (_start(problem, start), _start(problem, None), *_ends(problem)):
+        for x in (first, _start(problem, None), *_ends(problem)):
             if np.isfinite(update(x)).all():
                 yield partial(
                     search, update, x, tol, update.evaluations + END_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol
@@ -207,7 +214,11 @@ def _attempts(
             else:
                 yield partial(_unsolved, x)
         return
-    yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), SEARCH_TOLERANCE_SHARE * tol)
+    if problem.penalty is not None:  # mixed steps of a thresholded map may run away where Newton's do not
+        yield lambda: search(update, first, tol, update.evaluations + NEAR_EVALUATIONS, SEARCH_TOLERANCE_SHARE * tol)
+        yield lambda: newton(update, first, SEARCH_TOLERANCE_SHARE * tol)
+        yield partial(_along, ridges(problem), update, tol, EVALUATIONS_RATIO * max_iter)
+    yield lambda: search(update, first, tol, max(1, max_iter // 2), SEARCH_TOLERANCE_SHARE * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     if isinstance(update.loss, OwnLoss) and not update.loss.convex:
@@ -235,13 +246,19 @@ def _advice(problem: GeneralizedLinearModel) -> str:
 
 def _described(problem: GeneralizedLinearModel) -> str:
     name, clusters = loss_of(problem.loss).name, len(problem.clusters)
-    return f"{name} loss, alpha={problem.alpha:g}, lam={problem.lam:g}, {clusters} cluster(s)"
+    penalty = f"lam={problem.lam:g}" if problem.penalty is None else f"penalty={problem.penalty!r}"
+    return f"{name} loss, alpha={problem.alpha:g}, {penalty}, {clusters} cluster(s)"
 
 
 def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
     C, A = problem.modes.n_covariances, problem.modes.n_signals
     if near is not None and (len(near.V), len(near.r)) == (C, A):
         return Coordinates(problem).pack(near.overlaps)
+    if problem.penalty is not None:  # a thresholded map runs away from far starts, where the ridge's does not
+        easy = like_ridge(problem)
+        if has_closed_form(easy):
+            return _start(easy, None)
+        return _start(easy, solve_problem(replace(easy, lam=EASY_RIDGE), check=False))
     if has_closed_form(problem):
         ridge = ridge_regression(problem)
         if ridge.V > 0 and ridge.q > 0:
@@ -259,7 +276,11 @@ def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: Equatio
         start = _start(problem, None) if guess is None else guess
         if update.evaluations > budget:
             return start, np.inf
-        found = search(step, start, tol, 400, SEARCH_TOLERANCE_SHARE * tol)
+        found = start, np.inf
+        if problem.penalty is not None:
+            found = newton(step, start, SEARCH_TOLERANCE_SHARE * tol)
+        if not found[1] <= tol:
+            found = search(step, start, tol, 400, SEARCH_TOLERANCE_SHARE * tol)
         update.evaluations += step.evaluations
         update.bias = step.bias
         return found

@@ -35,6 +35,7 @@ def has_closed_form(problem: GeneralizedLinearModel) -> bool:
     (cluster, *others), modes = problem.clusters, problem.modes
     return (
         problem.loss == "square"
+        and problem.penalty is None
         and not (others or problem.bias or problem.n_learners > 1)
         and isinstance(modes, Modes)
         and (modes.n_covariances, modes.n_signals) == (1, 1)

@@ -12,6 +12,7 @@ from theory.glm.fresh_samples import chances, mean_fresh_loss
 from theory.glm.losses import loss_of
 from theory.glm.overlaps import Overlaps
 from theory.glm.own_losses import Jump, examined
+from theory.glm.separable import Support
 from theory.glm.training_error import training_error
 from theory.models.glm import Cluster, GeneralizedLinearModel
 from theory.models.glm.cluster import kind_of
@@ -30,21 +31,25 @@ class SaddlePoint(WithReplicon, SolverResult):
     `train_loss` is the mean loss of a training sample without the ridge; `test_error` is P(y h < 0) for labels +-1
     and E (y - h)^2 with label noise for others, with the Poisson loss E (y - exp(h))^2; `cluster_errors` and
     `cluster_losses` are within each cluster. `energy` = alpha train_loss + (1/2) tr ridge W, per parameter, with W the
-    Gram matrix of the weights, `squared_norm` its diagonal |w_l|^2/p.
+    Gram matrix of the weights, `squared_norm` its diagonal |w_l|^2/p; a lasso adds its strength times the mean of |w|.
+    Of a separable penalty `nonzero` is the share of weights other than zero, and `true_positive_rate`,
+    `false_positive_rate` and `support_f1` tell which of them are those of the signal.
 
     `replicon` tells whether replica symmetry is locally stable, which it is above 0. Let two replicas, or two runs from
     different starts, differ a little, by delta_c in the overlap q_c of each covariance Omega_c. One round of the
-    equations makes of it sum_d B_cd a_d delta_d: a_d = alpha E (df/dh)^2 over the samples of covariance d, with
-    f = (prox(h) - h)/V the force of a sample on its field h, and B_cd = tr(Omega_c G Omega_d G)/p with
-    G = (ridge + sum_c Vhat_c Omega_c)^-1 the response of the weights. The replicon is 1 minus the largest eigenvalue of
-    this matrix: for one covariance 1 - alpha E (df/dh)^2 tr(Omega G)^2/p, one minus the parameter of de Almeida and
-    Thouless. For convex losses it is positive: 0 <= -df/dh <= 1/V gives a_c <= Vhat_c/V_c, hence sum_d B_cd a_d V_d <=
-    tr(Omega_c G (1 - ridge G))/p < V_c, and no eigenvalue reaches 1. A loss of one's own that is not convex can
-    make it negative; the prediction is then wrong, since the training has many far minima. It is -infinity where the
-    proximal operator of the loss jumps among the samples: E (df/dh)^2 is infinite there, and a small difference delta
-    grows as the square root of delta. `jumps` lists these jumps, each with its argument t, the values below and above
-    it, and the response V (times the loss weight) to which it belongs. `train_loss`, `test_error` and overlaps of an
-    unstable point are solutions of the equations only, and not what a training reaches; of it `energy_bound` remains.
+    equations makes of it sum_d B_cd a_d delta_d: a_d = alpha E (df/dh)^2 over the samples of covariance d, with f =
+    (prox(h) - h)/V the force of a sample on its field h, and B_cd = tr(Omega_c G Omega_d G)/p with G = (ridge + sum_c
+    Vhat_c Omega_c)^-1 the response of the weights. The replicon is 1 minus the largest eigenvalue of this matrix: for
+    one covariance 1 - alpha E (df/dh)^2 tr(Omega G)^2/p, one minus the parameter of de Almeida and Thouless. With a
+    separable penalty B_cd = mean om_c om_d (dw/dB)^2, the response dw/dB of a thresholded weight; for a lasso, square
+    loss and om = 1 the replicon is 1 - nonzero/alpha. For convex losses it is positive: 0 <= -df/dh <= 1/V gives a_c <=
+    Vhat_c/V_c, hence sum_d B_cd a_d V_d <= tr(Omega_c G (1 - ridge G))/p < V_c, and no eigenvalue reaches 1. A loss of
+    one's own that is not convex can make it negative; the prediction is then wrong, since the training has many far
+    minima. It is -infinity where the proximal operator of the loss jumps among the samples: E (df/dh)^2 is infinite
+    there, and a small difference delta grows as the square root of delta. `jumps` lists these jumps, each with its
+    argument t, the values below and above it, and the response V (times the loss weight) to which it belongs.
+    `train_loss`, `test_error` and overlaps of an unstable point are solutions of the equations only, and not what a
+    training reaches; of it `energy_bound` remains.
 
     `bias_share` is the decimal logarithm, for each learner, of the share of all forces on a trained bias that decide on
     it, those which differ from the force in the middle of their cluster: 0 where half of the samples or more do so, NaN
@@ -83,9 +88,10 @@ class SaddlePoint(WithReplicon, SolverResult):
         By Gordon's inequality, which asks for no convex loss, it is the least over q of the greatest over V of
         lam q/2 - q/(2 V) + alpha E min_x [l(x) + (x - h)^2/(2 V)], written here for isotropic inputs. The saddle point
         is where this is stationary, and `energy` its value; where the point is stable it is the energy itself. NaN for
-        several covariances or learners, for which the inequality was not derived.
+        several covariances or learners, and for separable penalties, for which the inequality was not derived.
         """
-        return self.energy if len(self.V) == 1 and self.problem.n_learners == 1 else float("nan")
+        known = len(self.V) == 1 and self.problem.n_learners == 1 and self.problem.penalty is None
+        return self.energy if known else float("nan")
 
     @property
     def bias_determined(self) -> bool:
@@ -136,6 +142,31 @@ class SaddlePoint(WithReplicon, SolverResult):
     @property
     def _fields(self) -> list[tuple[Cluster, Field]]:
         return [(c, Field.of(c, self.overlaps, float(self.bias[c.learner]))) for c in self.problem.clusters]
+
+    @cached_property
+    def _support(self) -> Support:
+        return Support.of(self.problem, self.Vhat, self.qhat, self.rhat)
+
+    @property
+    def nonzero(self) -> float:
+        """The share of the weights that are not zero: 1 under a ridge."""
+        return self._support.weights
+
+    @property
+    def true_positive_rate(self) -> float:
+        """The share, among the coordinates in which a signal is not zero, of those with a weight; NaN under a ridge."""
+        return self._support.both / self._support.signals if self._support.signals else float("nan")
+
+    @property
+    def false_positive_rate(self) -> float:
+        """The share, among the coordinates in which no signal is, of those with a weight; NaN where there are none."""
+        silent = 1 - self._support.signals
+        return (self._support.weights - self._support.both) / silent if silent > 0 else float("nan")
+
+    @property
+    def support_f1(self) -> float:
+        """The harmonic mean of the rate of true positives and the share of weights on a signal; NaN under a ridge."""
+        return 2 * self._support.both / (self._support.weights + self._support.signals)
 
     @property
     def overlaps(self) -> Overlaps:

@@ -18,7 +18,8 @@ class Modes:
     `weights` (M,) are the shares of the p dimensions in each mode, summing to 1, and `covariances` (C, M) the
     eigenvalues of each Omega_c. `gram` (A, A, M) is (1/p) times the sum of s_a s_b over the dimensions of a mode, for A
     signal vectors s with entries O(1): a cluster mean mu has the signal sqrt(p) mu, a teacher field nu the signal
-    sqrt(p) Cov(x, nu).
+    sqrt(p) Cov(x, nu). `diagonal` tells that the modes are coordinates of the inputs, or groups of them, and not other
+    directions of space, as those of `of_matrix` are in general: a separable penalty needs it.
 
     >>> modes = Modes(weights=[0.75, 0.25], covariances=[[1.0, 3.0]], gram=[[[0.5, 0.5]]])
     >>> modes.n_covariances, modes.n_signals
@@ -30,6 +31,7 @@ class Modes:
     weights: Any = field(repr=False)
     covariances: Matrix = field(repr=False)
     gram: Any = field(default=None, repr=False)
+    diagonal: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         checked_fields(self)
@@ -64,7 +66,23 @@ class Modes:
             raise ValueError(f"vectors must have shape ({p}, {p}), as eigenvalues, got {basis.shape}")
         s = signal_array(signals, p) @ basis
         gram = s[:, None, :] * s[None, :, :] / p
-        return cls(np.full(p, 1 / p), np.maximum(values, 0)[None], gram)
+        diagonal = bool(np.all(np.count_nonzero(basis, axis=0) == 1))
+        return cls(np.full(p, 1 / p), np.maximum(values, 0)[None], gram, diagonal)
+
+    @classmethod
+    def of_coordinates(cls, variances: Any, signals: Any = ()) -> "Modes":
+        """Make one mode of each coordinate: diagonal covariances of `variances` (p,) or (C, p) and signals (A, p).
+
+        >>> Modes.of_coordinates([1.0, 3.0], signals=[[1.0, 2.0]]).gram[0, 0]
+        array([0.5, 2. ])
+        """
+        given = checks.finite_array("variances", np.atleast_2d(checks.real_array("variances", variances)), 2)
+        p = given.shape[1]
+        rows = np.atleast_2d(checks.real_array("signals", signals))
+        if rows.size and rows.shape[-1] != p:
+            raise ValueError(f"signals must have one entry for each of {p} variances, (A, {p}), got {rows.shape}")
+        s = signal_array(signals, p)
+        return cls(np.full(p, 1 / p), given, s[:, None, :] * s[None, :, :] / p)
 
     @property
     def n_covariances(self) -> int:

@@ -68,7 +68,8 @@ class SumObjective(CheckedRecord):
     def __repr__(self) -> str:
         fields = [field for field in dataclasses.fields(self) if field.repr]  # type: ignore[arg-type]  # records all
         shown = ", ".join(f"{field.name}={_short(getattr(self, field.name))}" for field in fields)
-        return f"{type(self).__name__}({shown}; minimizes sum loss + (lam/2) |w|^2)"
+        penalty = "(lam/2) |w|^2" if getattr(self, "penalty", None) is None else "penalty(w)"
+        return f"{type(self).__name__}({shown}; minimizes sum loss + {penalty})"
 
 
 def checked_loss(loss: LossOrName) -> LossOrName:
