@@ -10,13 +10,16 @@ from theory.core.former import former
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
 from theory.glm.bayes_optimal_channel import BayesOptimalPoint, bayes_optimal
 from theory.glm.bayes_optimal_classes import BayesOptimalClasses, bayes_optimal_classes
+from theory.glm.best_ridge import BestRidge, optimal_ridge
 from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
 from theory.glm.curves import LearningCurve, learning_curve
 from theory.glm.fairness import FairnessTable, fairness_table
+from theory.glm.infinite_ridge import InfiniteRidge, infinite_ridge
 from theory.glm.losses import ConvexMargin, Loss
 from theory.glm.multiclass import MulticlassSaddlePoint
 from theory.glm.normal_law import bivariate_normal
 from theory.glm.ridge import RidgeRegression, ridge_regression
+from theory.glm.ridge_slope import RidgeSlopes, ridge_slopes
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import (
     is_separable,
@@ -36,12 +39,15 @@ random_features, random_labels, gaussian_mixture = RandomFeatures, RandomLabels,
 __all__ = [
     "BayesOptimalClasses",
     "BayesOptimalPoint",
+    "BestRidge",
     "ConvexMargin",
     "FairnessTable",
+    "InfiniteRidge",
     "LearningCurve",
     "Loss",
     "MulticlassSaddlePoint",
     "RidgeRegression",
+    "RidgeSlopes",
     "SaddlePoint",
     "UniversalRandomLabels",
     "as_problem",
@@ -53,17 +59,20 @@ __all__ = [
     "bivariate_normal",
     "fairness_table",
     "gaussian_mixture",
+    "infinite_ridge",
     "is_separable",
     "learning_curve",
     "masked_classification",
     "masked_color",
     "masked_regression_problem",
     "mixture_separability_threshold",
+    "optimal_ridge",
     "random_features",
     "random_features_threshold",
     "random_labels",
     "random_labels_limit",
     "ridge_regression",
+    "ridge_slopes",
     "separability_threshold",
     "solve",
     "teacher_alignment",
