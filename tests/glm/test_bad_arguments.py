@@ -48,6 +48,7 @@ FUNCTIONS = {
     ),
     "fairness_table": Example(glm.fairness_table, {"point": glm.solve(GROUPS)}),
     "gaussian_mixture": Example(glm.gaussian_mixture, {"mean_power": 1.0, "variances": 0.5, **COMMON}),
+    "infinite_ridge": Example(glm.infinite_ridge, {"model": MIXTURE}),
     "is_separable": Example(glm.is_separable, {"problem": FEATURES}),
     "learning_curve": Example(glm.learning_curve, {"model": MIXTURE, "alphas": [0.5, 1.0], "lams": [0.1]}),
     "masked_classification": Example(glm.masked_classification, {"inputs": EYE, "cross": [0.3, 0.2], **COMMON}),
@@ -62,6 +63,8 @@ FUNCTIONS = {
     "random_features_threshold": Example(glm.random_features_threshold, {"model": FEATURES}),
     "random_labels": Example(glm.random_labels, {"covariance": AR1(5, 0.5), **COMMON}),
     "random_labels_limit": Example(glm.random_labels_limit, {"alpha": 3.0, "loss": "hinge", "rank": 0.9}),
+    "best ridge": Example(glm.optimal_ridge, {"model": LINEAR, "by": "loss"}),
+    "ridge_slopes": Example(glm.ridge_slopes, {"point": glm.solve(MIXTURE)}),
     "ridge_regression": Example(glm.ridge_regression, {"model": LINEAR, "lam": 0.2}),
     "separability_threshold": Example(glm.separability_threshold, {"alignment": 0.5}),
     "solve": Example(glm.solve, {"model": MIXTURE, "tol": 1e-10, "max_iter": 1000, "check": True}),
@@ -136,7 +139,7 @@ def test_all_public_functions_are_tried():
         "RidgeRegression",
         "SaddlePoint",
     }
-    results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors"}
+    results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors", "BestRidge", "InfiniteRidge", "RidgeSlopes"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 
 

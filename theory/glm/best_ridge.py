@@ -19,9 +19,10 @@ from theory.numerics import ConvergenceError
 DECADES = (-3.0, 2.0)  # of the first ridges, in units of the mean eigenvalue, the upper ones times alpha above 1
 DECADES_APART = 1.1  # the most between two of them
 EXTENSIONS, FACTOR = 6, 10.0  # ridges beyond an end that has not reached its limit, and how far apart they are
-LINEAR = 0.2  # relative change of the slope by lam, or by 1/lam, over the last step to an end that has reached its limit
+LINEAR = 0.2  # relative change of the slope by lam, or by 1/lam, over the last step to an end that is at its limit
 REACHED = 1e-7  # relative distance to a limit that counts as none
 Criterion = Literal["error", "loss"]
+Limit = Literal["zero", "infinity"]
 
 
 class RidgeMinimum(NamedTuple):
@@ -47,7 +48,7 @@ class BestRidge(SolverResult):
     lam: float
     value: float
     slope: float
-    limit: Literal["zero", "infinity"] | None
+    limit: Limit | None
     minima: tuple[RidgeMinimum, ...]
     zero: float
     infinity: float
@@ -58,14 +59,14 @@ class BestRidge(SolverResult):
 
 
 @checked
-def optimal_ridge(problem: Minimization, by: Criterion = "error") -> BestRidge:
+def optimal_ridge(model: Minimization, by: Criterion = "error") -> BestRidge:
     """Find the ridge lam at which the test error (or by="loss" the test loss) of any record is least.
 
     At some ten ridges the saddle point and the slope by log lam are computed (`ridge_slopes`), each from the tangent of
     its neighbor. Where the slope turns from falling to rising its root is sought; where values and slopes do not fit a
     monotone curve more ridges are solved. The ends are compared with the limits: lam -> 0 is a hard margin, an
     interpolation or the fit without a penalty, lam -> infinity that of `infinite_ridge`. If one of them is best, its
-    lam, 0 or inf, is the answer. The lam of `problem` has no part in it. For coupled learners the coupling is held.
+    lam, 0 or inf, is the answer. The lam of `model` has no part in it. For coupled learners the coupling is held.
     Ridges without a verified saddle point, as there may be for a loss that is not convex, are left out.
 
     ValueError for K classes, for separable penalties, for a hard margin and wherever the value does not depend on lam,
@@ -80,27 +81,27 @@ def optimal_ridge(problem: Minimization, by: Criterion = "error") -> BestRidge:
     >>> round(best.lam, 6), round(best.value, 6), best.limit
     (0.2, 0.35826, None)
     """
-    general = _accepted(problem, by)
-    scan = RidgeScan(general, by)
-    for log_lam in _first_ridges(general):
+    problem = _accepted(model, by)
+    scan = RidgeScan(problem, by)
+    for log_lam in _first_ridges(problem):
         scan.add(log_lam)
     if len(scan.rungs) < 2:
         raise ConvergenceError.of(f"ridge of least test {by}", None, math.inf, FLAT, scan.solved)
-    at_zero, at_infinity = vanishing_ridge(general), infinite_ridge(general)
+    at_zero, at_infinity = vanishing_ridge(problem), infinite_ridge(problem)
     zero = math.nan if at_zero is None else at_zero[0 if by == "error" else 1]
     infinity = at_infinity.test_error if by == "error" else at_infinity.test_loss
     _extend(scan, zero, -1)
     _extend(scan, infinity, 1)
     scan.resolve()
     if not scan.told:
-        raise ValueError(f"problem must have a test {by} that depends on lam, got {scan.rungs[0].value:.6g} at all")
+        raise ValueError(f"model must have a test {by} that depends on lam, got {scan.rungs[0].value:.6g} at all")
     zero, infinity = _limit(scan, zero, -1), _limit(scan, infinity, 1)
     inner = [scan.minimum(*bracket) for bracket in scan.brackets()]
     found = [RidgeMinimum(math.exp(rung.log_lam), rung.value) for rung in inner]
     ends = ((0.0, zero, -1), (math.inf, infinity, 1))
     found += [RidgeMinimum(lam, value) for lam, value, side in ends if _is_minimum(scan, value, side)]
     best, *_ = minima = sorted(found, key=lambda minimum: minimum.value)
-    limit = {0.0: "zero", math.inf: "infinity"}.get(best.lam)
+    limit: Limit | None = "zero" if best.lam == 0 else ("infinity" if best.lam == math.inf else None)
     rung = scan.end(-1 if best.lam == 0 else 1) if limit else min(inner, key=lambda rung: rung.value)
     return BestRidge(
         by=by,
@@ -124,14 +125,14 @@ def optimal_ridge(problem: Minimization, by: Criterion = "error") -> BestRidge:
 def _accepted(model: Minimization, by: Criterion) -> GeneralizedLinearModel:
     """Return the general problem; ValueError where no ridge is best."""
     if isinstance(model, MulticlassMixture):
-        raise ValueError("problem must have labels +-1 or real ones, got a MulticlassMixture: compare solve at some lam")
+        raise ValueError("model must have labels +-1 or real ones, got a MulticlassMixture: solve it at some lam")
     problem = as_problem(model)
     if getattr(problem, "penalty", None) is not None:
-        raise ValueError("problem must have a ridge and no separable penalty: see optimal_strength")
+        raise ValueError("model must have a ridge and no separable penalty: see optimal_strength")
     if problem.loss == "hard_margin":
-        raise ValueError("problem must have a loss with a ridge, got 'hard_margin', whose errors do not depend on lam")
+        raise ValueError("model must have a loss with a ridge, got 'hard_margin', whose errors do not depend on lam")
     if by == "error" and all(cluster.labels == "random" for cluster in problem.clusters):
-        raise ValueError("problem must have labels that can be learned, got random ones, whose error is 1/2 at all lam")
+        raise ValueError("model must have labels that can be learned, got random ones, whose error is 1/2 at all lam")
     return problem
 
 
@@ -144,7 +145,7 @@ def _first_ridges(problem: GeneralizedLinearModel) -> Array:
     )
     low, high = DECADES[0], DECADES[1] + max(0.0, math.log10(problem.alpha))
     count = 1 + math.ceil((high - low) / DECADES_APART)
-    return np.log(size) + np.log(10) * np.linspace(high, low, count)
+    return np.asarray(np.log(size) + np.log(10) * np.linspace(high, low, count))
 
 
 def _extend(scan: RidgeScan, limit: float, side: int) -> None:
@@ -163,8 +164,10 @@ def _agrees(scan: RidgeScan, limit: float, side: int) -> bool:
     or in 1/lam for the side 1.
     """
     last = scan.end(side)
-    if abs(last.value - limit) <= REACHED * abs(limit):
+    if math.isfinite(limit) and abs(last.value - limit) <= REACHED * abs(limit):
         return True
+    if not scan.sign(last):  # flat to rounding: it is at its limit, unless that is known to be another value
+        return math.isnan(limit)
     if last.slope * side > 0:
         return not limit <= last.value
     return _is_linear(scan, side) and not limit > last.value
@@ -181,6 +184,8 @@ def _limit(scan: RidgeScan, limit: float, side: int) -> float:
     if not math.isnan(limit):
         return limit
     last = scan.end(side)
+    if not scan.sign(last):
+        return last.value
     return last.value + side * last.slope if _is_linear(scan, side) else math.nan
 
 

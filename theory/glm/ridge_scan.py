@@ -6,6 +6,7 @@ one on the right holds a minimum, and one whose cubic through both values and sl
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -96,32 +97,34 @@ class RidgeScan:
     def brackets(self) -> list[tuple[Rung, Rung]]:
         """Return the intervals at whose ends the slope turns from falling to rising."""
         told = self.told
-        return [(low, high) for low, high in zip(told, told[1:], strict=False) if low.slope < 0 < high.slope]
+        return [(low, high) for low, high in pairwise(told) if low.slope < 0 < high.slope]
 
     def minimum(self, low: Rung, high: Rung) -> Rung:
         """Return the ridge within a bracket at which the slope vanishes; ConvergenceError where it is not found."""
-        best, idle = min((low, high), key=_steepness), 0
-        while abs(best.slope) > PRECISION * abs(best.value) and high.log_lam - low.log_lam > NARROW:
-            tried = (low.log_lam + high.log_lam) / 2 if idle else _next(low, high, self.rungs)
+        inside = [rung for rung in self.rungs if low.log_lam < rung.log_lam < high.log_lam]  # flat to rounding
+        best, slow, last = min(inside, key=_steepness, default=None), False, math.inf
+        while best is None or abs(best.slope) > PRECISION * abs(best.value):
+            tried = (low.log_lam + high.log_lam) / 2 if slow else _next(low, high, self.rungs)
             found = self.add(tried) if self.solved < MAX_POINTS else None
             if found is None:
-                raise ConvergenceError.of(
-                    f"ridge of least test {self.by} near lam={best.point.problem.lam:g}",
-                    best.point, abs(best.slope), PRECISION * abs(best.value), self.solved,
-                )  # fmt: skip
+                what = f"ridge of least test {self.by} near lam={math.exp(tried):g}"
+                raise ConvergenceError.of(what, None, min(map(_steepness, (low, high))), FLAT, self.solved)
             low, high = (found, high) if found.slope < 0 else (low, found)
-            idle = idle + 1 if _steepness(found) >= _steepness(best) else 0
-            best = min((best, found), key=_steepness)
-            if idle and abs(best.slope) <= 10 * self.noise:
+            slow, last = 2 * _steepness(found) > last, _steepness(found)
+            best = min((found, *([best] if best else [])), key=_steepness)
+            if high.log_lam - low.log_lam < NARROW or (slow and last <= 100 * self.noise):
                 break  # rounding is all that is left
         return best
 
     def _hides_a_pair(self, low: Rung, high: Rung) -> bool:
         """Tell whether a curve with these values and slopes at its ends cannot be taken to be monotone."""
         width = high.log_lam - low.log_lam
-        if width < NARROWEST or self.sign(low) * self.sign(high) <= 0:
+        signs = self.sign(low), self.sign(high)
+        if width < NARROWEST or signs[0] * signs[1] < 0 or not any(signs):
             return False
         rise = (high.value - low.value) / width
+        if 0 in signs:  # a plateau at one end, to which the slope at the other should lead
+            return abs(rise) > FLAT * abs(high.value) and rise * (low.slope if signs[0] else high.slope) < 0
         return rise * low.slope <= 0 or max(abs(low.slope), abs(high.slope)) > STEEP * abs(rise)
 
     def _start(self, log_lam: float) -> SaddlePoint | None:
@@ -130,11 +133,12 @@ class RidgeScan:
         if near is None or abs(move := log_lam - near.log_lam) > REACH:
             return None if near is None else near.point
         point, slopes, lam = near.point, near.slopes, near.point.problem.lam
-        V, q = (at * np.exp(move * lam * slope / at) for at, slope in ((point.V, slopes.V), (point.q, slopes.q)))
+        step = move * lam  # of lam, were it linear
+        V, q = (at * np.exp(step * slope / at) for at, slope in ((point.V, slopes.V), (point.q, slopes.q)))
         # Overlaps r follow the square root of q, so that they stay within its bounds.
         size = float(np.sqrt(np.mean(q / point.q)))
         drift = slopes.r - point.r * float(np.mean(slopes.q / point.q)) / 2
-        return replace(point, V=V, q=q, r=size * (point.r + move * lam * drift), bias=point.bias + move * lam * slopes.bias)
+        return replace(point, V=V, q=q, r=size * (point.r + step * drift), bias=point.bias + step * slopes.bias)
 
 
 def _steepness(rung: Rung) -> float:

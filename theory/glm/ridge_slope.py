@@ -71,7 +71,9 @@ def ridge_slopes(point: SaddlePoint) -> RidgeSlopes:
     for k, h in enumerate(STEP * (1 + abs(x))):
         e = np.zeros(len(x))
         e[k] = h
-        columns.append([(above - below) / (2 * h) for above, below in zip(round_at(x + e), round_at(x - e), strict=True)])
+        columns.append(
+            [(above - below) / (2 * h) for above, below in zip(round_at(x + e), round_at(x - e), strict=True)]
+        )
     rounds, seen = (np.stack([column[part] for column in columns], axis=1) for part in (0, 1))
     matrix = np.eye(len(x)) - rounds
     if not np.isfinite(matrix).all() or np.linalg.cond(matrix) > MAX_CONDITION:
@@ -81,9 +83,7 @@ def ridge_slopes(point: SaddlePoint) -> RidgeSlopes:
     by_coordinates = seen @ moved
     before, after = (update.coordinates.unpack(x + sign * STEP * moved) for sign in (-1, 1))
     lam = point.problem.lam
-    V, q, r = (
-        (getattr(after, name) - getattr(before, name)) / (2 * STEP * lam) for name in ("V", "q", "r")
-    )
+    V, q, r = ((getattr(after, name) - getattr(before, name)) / (2 * STEP * lam) for name in ("V", "q", "r"))
     return RidgeSlopes(
         test_error=float(by_coordinates[0] / lam),
         test_loss=float(by_coordinates[1] / lam),
