@@ -79,7 +79,7 @@ def optimal_ridge(model: Minimization, by: Criterion = "error") -> BestRidge:
     >>> model = GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=2.0, loss="square", lam=1.0)
     >>> best = glm.optimal_ridge(model)
     >>> round(best.lam, 6), round(best.value, 6), best.limit
-    (0.2, 0.35826, None)
+    (0.2, 0.348331, None)
     """
     problem = _accepted(model, by)
     scan = RidgeScan(problem, by)

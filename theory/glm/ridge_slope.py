@@ -51,7 +51,7 @@ def ridge_slopes(point: SaddlePoint) -> RidgeSlopes:
     >>> from theory import glm
     >>> slopes = glm.ridge_slopes(glm.solve(glm.gaussian_mixture(variances=0.5, alpha=1.0, lam=0.1, loss="hinge")))
     >>> round(slopes.test_error, 6), round(slopes.test_loss, 6)
-    (-0.008969, -0.089551)
+    (-0.108587, -0.099948)
     """
     update = Equations(point.problem)
     if not np.array_equal(update.bias, point.bias):
