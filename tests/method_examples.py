@@ -306,6 +306,8 @@ def of_classification():
     task = simulate.glm.FeatureTask(features, 4, RNG)
     group = simulate.glm.Group(share=1.0, covariance=np.eye(3), mean=np.zeros(3), teacher=np.ones(3))
     loss = theory.glm.ConvexMargin(lambda t: np.logaddexp(0, -t), derivative=lambda t: -expit(-t), kinks=(1,))
+    noise = models.Additive(lambda e: np.exp(-(np.minimum(abs(e), 40) ** 2)) / math.sqrt(math.pi))
+    point = theory.glm.solve(theory.glm.gaussian_mixture(alpha=1.0, lam=0.1))
     t, fields = np.linspace(-2, 2, 5), {"t": np.linspace(-2, 2, 5), "prox": np.linspace(-1, 3, 5), "V": 0.5}
     return [
         call(test.power, level=0.05),
@@ -323,6 +325,14 @@ def of_classification():
         call(simulate.glm.fit(X, Y, "square", 0.1).fields, X=X, learners=0),
         call(simulate.glm.fit_multiclass(X, np.arange(12) % 3, 3, "square", 0.1).fields, X=X),
         call(group.times_covariance, vectors=X),
+        call(models.Logit(0.5).probability, y=1, nu=t),
+        call(models.Probit(0.5).probability, y=1, nu=t),
+        call(models.Flips(0.1, 0.2).probability, y=-1, nu=t),
+        call(models.Poisson().probability, y=2, nu=t),
+        call(noise.probability, y=0.3, nu=t),
+        call(noise.of_noise, e=t),
+        call(models.LabelChannel(models.Logit(0.5).probability).probability, y=1, nu=t),
+        call(point.calibration, fields=t, learner=0),
         call(loss.value, t=t),
         call(loss.prox, t=t, V=0.5),
         call(loss.force, **fields),

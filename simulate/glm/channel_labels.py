@@ -30,14 +30,14 @@ def draw_labels(channel: AnyChannel, nu: Array, noise: float, rng: Generator) ->
     if isinstance(channel, Flips):
         y = _signs(nu + math.sqrt(noise) * rng.standard_normal(n))
         flipped = rng.random(n) < np.where(y > 0, channel.positive, channel.negative)
-        return np.where(flipped, -y, y)
+        return np.asarray(np.where(flipped, -y, y))
     if isinstance(channel, Poisson):
-        return rng.poisson(np.exp(nu)).astype(float)
+        return np.asarray(rng.poisson(np.exp(nu)), float)
     if isinstance(channel, Additive):
         return nu + draw_noise(channel, n, rng)
     total = np.cumsum([channel.probability(y, nu) for y in channel.values], axis=0)
     row = np.minimum(np.sum(rng.random(n) >= total, axis=0), len(channel.values) - 1)
-    return np.array(channel.values)[row]
+    return np.asarray(np.array(channel.values)[row])
 
 
 def draw_noise(channel: Additive, n: int, rng: Generator) -> Array:

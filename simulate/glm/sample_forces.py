@@ -63,7 +63,7 @@ def _logistic_prox(t: Array, V: Array) -> Array:
         x = moved
         if settled:
             break
-    return x
+    return np.asarray(x)
 
 
 def _poisson_prox(y: Array, h: Array, V: Array) -> Array:
@@ -75,4 +75,4 @@ def _poisson_prox(y: Array, h: Array, V: Array) -> Array:
         x = x - step
         if np.max(abs(step), initial=0.0) <= SETTLED * (1 + np.max(abs(x), initial=0.0)):
             break
-    return x
+    return np.asarray(x)

@@ -8,15 +8,20 @@ from theory import glm
 from theory.glm import classification
 from theory.models import (
     AR1,
+    Additive,
     Cluster,
     DenseModes,
+    Flips,
     GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
     HiddenManifold,
+    LabelChannel,
+    Logit,
     MaskedRidge,
     Modes,
     MulticlassMixture,
+    Probit,
     RandomFeatures,
     RandomLabels,
     TeacherMixture,
@@ -32,8 +37,12 @@ FEATURES = RandomFeatures(samples_per_input=2.0, features_per_input=1.0, lam=0.1
 LINEAR = GaussianCovariateModel.from_blocks(
     EYE, EYE, EYE, [1.0, 1.0], labels="linear", loss="square", noise=0.1, **COMMON
 )
+LOGIT = GeneralizedLinearModel(
+    modes=PAIR, clusters=[Cluster(labels=Logit(), teacher_signal=0)], loss="logistic", **COMMON
+)
 TASK = HiddenManifold(np.eye(3), np.ones(3))
 FUNCTIONS = {
+    "bayes_optimal": Example(glm.bayes_optimal, {"model": LOGIT, "start": "uninformed", "check": True}),
     "bayes_optimal_classes": Example(
         glm.bayes_optimal_classes, {"alpha": 1.0, "variance": 0.5, "shares": [0.3, 0.7], "mean_power": 1.0}
     ),
@@ -93,6 +102,11 @@ CLUSTER = {
 }
 RECORDS = {
     "Cluster": Example(Cluster, CLUSTER),
+    "Additive": Example(Additive, {"density": lambda e: np.exp(-2 * abs(e))}),
+    "Flips": Example(Flips, {"positive": 0.1, "negative": 0.2}),
+    "LabelChannel": Example(LabelChannel, {"function": Logit().probability, "values": (1, -1)}),
+    "Logit": Example(Logit, {"temperature": 0.5}),
+    "Probit": Example(Probit, {"noise": 0.5}),
     "ConvexMargin": Example(
         glm.ConvexMargin, {"function": lambda t: t**2, "derivative": lambda t: 2 * t, "kinks": (), "name": "own"}
     ),
@@ -133,6 +147,7 @@ def test_all_public_functions_are_tried():
     tried = set(FUNCTIONS) | set(RECORDS)
     results = {
         "BayesOptimalClasses",
+        "BayesOptimalPoint",
         "LearningCurve",
         "Loss",
         "MulticlassSaddlePoint",

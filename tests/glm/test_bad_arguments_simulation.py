@@ -84,6 +84,9 @@ def examples():
         "random_inputs": Example(
             glm.random_inputs, {"covariance": AR1(6, 0.5), "n": 5, "rng": stream(0, "bad"), "inputs": "features"}
         ),
+        "message_passing": Example(
+            glm.message_passing, {"problem": linear, "size": 6, "rng": stream(0, "bad"), "steps": 3, "start": 1.0}
+        ),
         "posterior_error": Example(
             glm.posterior_error,
             {"alpha": 2.0, "variance": 0.5, "shares": [0.4, 0.6], "d": 5, "rng": stream(0, "bad"), "mean_power": 1.0},

@@ -45,7 +45,8 @@ def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     if _labels_mirror(cluster, field):  # both labels give the same averages but for the sign of the force
         response, square, _, teacher = 2 * _part_averages(own[0], law, field)
         return Averages(response, square, 0.0, teacher)
-    return Averages(*sum(_part_averages(part, law, field) for part in own).tolist())
+    total = np.sum([_part_averages(part, law, field) for part in own], axis=0)
+    return Averages(*total.tolist())
 
 
 def shapes(cluster: Cluster, loss: Loss, field: Field) -> list[Shape]:

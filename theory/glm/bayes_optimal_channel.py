@@ -137,17 +137,18 @@ class _Equations:
         if not isinstance(modes, Modes) or problem.n_learners > 1:
             raise ValueError("model must have commuting modes, given as Modes, and one learner")
         for cluster in clusters:
-            if cluster.teacher_signal is None:
+            if cluster.labels in ("random", "cluster"):
                 raise ValueError(f"model must have labels of a teacher in each cluster, got {cluster.labels!r}")
-        owners = {cluster.teacher_signal: cluster.covariance for cluster in clusters}
-        if any(owners[cluster.teacher_signal] != cluster.covariance for cluster in clusters):
+        teachers = [int(cluster.teacher_signal or 0) for cluster in clusters]
+        owners = {a: cluster.covariance for a, cluster in zip(teachers, clusters, strict=True)}
+        if any(owners[a] != cluster.covariance for a, cluster in zip(teachers, clusters, strict=True)):
             raise ValueError("model must have one covariance for each teacher_signal, which is that times its teacher")
-        names = sorted(owners, key=str)
+        names = sorted(owners)
         om = modes.covariances[[owners[name] for name in names]]
         gram = modes.gram[np.ix_(names, names)]
         scale = modes.weights * om[:, None] * om
         S = np.moveaxis(np.divide(gram, scale, out=np.zeros_like(gram), where=scale > 0), 2, 0)
-        own = np.array([names.index(cluster.teacher_signal) for cluster in clusters])
+        own = np.array([names.index(a) for a in teachers])
         found = cls(problem, modes.weights, om[own], own, S)
         if not np.all(found.seen > 0):
             raise ValueError("model must have a teacher of which the inputs see something, got a signal of zero")
@@ -177,7 +178,7 @@ class _Equations:
             for c, teacher in enumerate(self.own):
                 D[:, teacher] += information[c] * self.om[c]
             # S - (S^-1 + D)^-1 = S D (1 + S D)^-1 S is what is known, without a difference of nearly equal numbers.
-            factor = np.linalg.solve(np.eye(self.S.shape[1]) + self.S * D[:, None, :], self.S)
+            factor = np.asarray(np.linalg.solve(np.eye(self.S.shape[1]) + self.S * D[:, None, :], self.S), float)
             known = self.S @ (D[:, :, None] * factor)
             return np.asarray(np.log(self._left(factor) / self._left(known)))
 

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from theory.core.arrays import Array
-from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, shapes, squared_slope
+from theory.glm.averages import Averages, cluster_averages, loss_and_error, shapes, squared_slope
+from theory.glm.field import Field
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
 from theory.glm.own_losses import OwnLoss, Shape

@@ -18,6 +18,7 @@ from theory.glm.residuals import residual_law, residuals
 from theory.models.glm import Cluster, Poisson
 from theory.models.glm.cluster import kind_of
 
+MAX_FIELD = 1e100  # in standard deviations
 MIN_RESPONSE = 1e-9  # at which the prox is its argument: it bends where the loss does
 
 
@@ -63,11 +64,17 @@ def _part_loss(part: Part, law: LabelLaw, field: Field, halvings: int) -> float:
 
 
 def chances(cluster: Cluster, field: Field, h: Array) -> tuple[Array, Array]:
-    """Return the density of fields at h, (fields,), and the probability P(y = 1 | h) of labels +-1 there."""
+    """Return the logarithm of the density of fields h (fields,), but for a constant, and P(y = 1 | h) of labels +-1."""
     size = math.sqrt(field.q)
-    z, law = (h - field.mean) / size, label_law(cluster, field.q, field.teacher)
-    chance = law(1, z)[0] if law.occurs(1) else np.zeros_like(z)
-    return np.exp(-0.5 * z**2) / (size * math.sqrt(2 * math.pi)), chance
+    with np.errstate(over="ignore"):
+        z = np.clip((h - field.mean) / size, -MAX_FIELD, MAX_FIELD)
+    law, log_density = label_law(cluster, field.q, field.teacher), -0.5 * z**2 - math.log(size)
+    if not law.occurs(1) or not law.occurs(-1):
+        return log_density, np.full_like(z, float(law.occurs(1)))
+    plus, minus = (law(y, z)[0] for y in (1, -1))
+    # A table of probabilities ends where a teacher's field does not come.
+    far = abs(plus + minus - 1) > 1e-9
+    return log_density, np.where(far, np.exp(law.log_probability(1, z)), plus)
 
 
 def moments(cluster: Cluster) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from scipy.special import gammainc
 
 from theory.core.arrays import Array
 from theory.glm.quadrature import DENSITY_PANELS, MAX_PANEL_WIDTH, RANGE, normal_nodes
-from theory.models.glm.label_channels import MAX_MASS_LEFT, AnyChannel, Poisson
+from theory.models.glm.label_channels import MAX_MASS_LEFT, AnyChannel, Poisson, poisson_law
 from theory.numerics.quadrature import panelled_legendre
 from theory.numerics.resolved_panels import resolved_panels
 
@@ -99,7 +99,7 @@ def tabulated(channel: AnyChannel, mean: float, total: float, level: int) -> tup
 def rows_of(channel: AnyChannel, values: tuple[float, ...], nu: Array) -> Array:
     """Return P(y | nu) for all values, (values, nodes)."""
     if isinstance(channel, Poisson):  # of which there are hundreds
-        return channel.probability(np.array(values)[:, None], nu)
+        return poisson_law(np.array(values)[:, None], nu)
     return np.stack([channel.probability(y, nu) for y in values])
 
 
@@ -122,9 +122,9 @@ def largest_count(mean: float, total: float) -> int:
     tilted = mean + total + np.sqrt(total) * z, mean + 2 * total + np.sqrt(total) * z  # by the rate and by its square
     first, second = np.exp(mean + total / 2), np.exp(2 * mean + 2 * total)
 
-    def left(c: int) -> float:
+    def left(c: float) -> float:
         above = [gammainc(c + 1.0 - k, np.exp(nu)) for k, nu in zip((1, 2), tilted, strict=True)]  # P(y > c - k)
-        return float(first * (weights @ above[0]) + second * (weights @ above[1])) / (first + second)
+        return float((first * (weights @ above[0]) + second * (weights @ above[1])) / (first + second))
 
     low, high = 2, 8
     while left(high) > MAX_MASS_LEFT:

@@ -23,22 +23,22 @@ class LabelLaw(Protocol):
     tilt = (covariance of the two fields)/sqrt(q), and with label noise the standard deviation `width`.
     """
 
-    def occurs(self, y: int) -> bool:
+    def occurs(self, y: int, /) -> bool:
         """Tell whether the label y can arise."""
 
     def bends(self) -> list[tuple[float, float]]:
         """Return (z, width) where the label turns."""
 
-    def __call__(self, y: int | None, z: Array) -> tuple[Array, Array | None]:
+    def __call__(self, y: int | None, z: Array, /) -> tuple[Array, Array | None]:
         """Return P(y | z) at z (points,), and its derivative by the teacher's mean (None for a constant).
 
         For the label None all values of the channel are meant, and both are (values, points).
         """
 
-    def log_probability(self, y: float, z: Array) -> Array:
+    def log_probability(self, y: float, z: Array, /) -> Array:
         """Return log P(y | z) at z (points,), also where the probability has no floating-point number."""
 
-    def share(self, y: float) -> float:
+    def share(self, y: float, /) -> float:
         """Return the share of the cluster's samples that have this label."""
 
 

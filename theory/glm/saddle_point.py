@@ -129,9 +129,9 @@ class SaddlePoint(WithReplicon, SolverResult):
         if not own or any(kind_of(cluster.labels) != "signs" for cluster, _ in own):
             raise ValueError(f"learner must be one of labels +-1, got {learner} of {self.problem.n_learners}")
         found = [(cluster.probability, *chances(cluster, field, fields)) for cluster, field in own]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            total = sum(share * density for share, density, _ in found)
-            return np.asarray(sum(share * density * chance for share, density, chance in found) / total)
+        logs = np.array([np.log(share) + log_density for share, log_density, _ in found])
+        weights = np.exp(logs - logs.max(axis=0))
+        return np.asarray(np.sum(weights * [chance for _, _, chance in found], axis=0) / weights.sum(axis=0))
 
     @property
     def _fields(self) -> list[tuple[Cluster, Field]]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
+from numpy.typing import NDArray
 
 from theory.core.arrays import Array
 from theory.numerics.quadrature import panelled_legendre
@@ -48,7 +49,7 @@ def resolved_panels(function: Callable[[Array], Array], edges: Array, tolerance:
     return _joined(function, sorted(done), tolerance)
 
 
-def _resolved(function: Callable[[Array], Array], low: Array, high: Array, tolerance: Tolerance) -> Array:
+def _resolved(function: Callable[[Array], Array], low: Array, high: Array, tolerance: Tolerance) -> NDArray[np.bool_]:
     """Tell on which panels the last coefficients vanish, and the polynomial is the function at both ends too.
 
     A jump between an end and the first node would not show in the coefficients.

@@ -3,12 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, gammaln, ndtr
 
-from theory.core import Accepted, Array, CheckedRecord, NonNegative, Positive, Share, checked_fields, checks
+from theory.core import (
+    Accepted,
+    Array,
+    CheckedRecord,
+    NonNegative,
+    Positive,
+    Real,
+    Share,
+    checked,
+    checked_fields,
+    checks,
+)
 from theory.numerics.quadrature import divided, panelled_legendre
 from theory.numerics.resolved_panels import ResolvedPanels, resolved_panels
 
@@ -33,12 +44,14 @@ class Logit(CheckedRecord):
 
     temperature: Positive = 1.0
 
-    kind = "signs"
-    values = SIGNS
+    kind: ClassVar[Kind] = "signs"
+    values: ClassVar[tuple[float, ...]] = SIGNS
 
-    def probability(self, y: float, nu: Array) -> Array:
-        """Return P(y | nu), elementwise."""
-        return np.asarray(expit(y * np.asarray(nu) / self.temperature))
+    @checked
+    def probability(self, y: Real, nu: Array) -> Array:
+        """Return P(y | nu), elementwise; ValueError for labels that are not +-1."""
+        with np.errstate(over="ignore"):
+            return np.asarray(expit(_one_of(y, SIGNS) * nu / self.temperature))
 
 
 @dataclass(frozen=True)
@@ -51,14 +64,15 @@ class Probit(CheckedRecord):
 
     noise: NonNegative = 0.0
 
-    kind = "signs"
-    values = SIGNS
+    kind: ClassVar[Kind] = "signs"
+    values: ClassVar[tuple[float, ...]] = SIGNS
 
-    def probability(self, y: float, nu: Array) -> Array:
-        """Return P(y | nu), elementwise; without noise it is a step, 1/2 at nu = 0."""
-        if self.noise == 0:
-            return np.asarray(np.heaviside(y * np.asarray(nu), 0.5))
-        return np.asarray(ndtr(y * np.asarray(nu) / np.sqrt(self.noise)))
+    @checked
+    def probability(self, y: Real, nu: Array) -> Array:
+        """Return P(y | nu), elementwise, without noise a step that is 1/2 at nu = 0; ValueError unless y is +-1."""
+        signed = _one_of(y, SIGNS) * nu
+        with np.errstate(over="ignore"):
+            return np.heaviside(signed, 0.5) if self.noise == 0 else np.asarray(ndtr(signed / np.sqrt(self.noise)))
 
 
 @dataclass(frozen=True)
@@ -72,14 +86,15 @@ class Flips(CheckedRecord):
     positive: Share = 0.0
     negative: Share = 0.0
 
-    kind = "signs"
-    values = SIGNS
+    kind: ClassVar[Kind] = "signs"
+    values: ClassVar[tuple[float, ...]] = SIGNS
 
-    def probability(self, y: float, nu: Array) -> Array:
-        """Return P(y | nu), elementwise."""
-        above = np.heaviside(np.asarray(nu), 0.5)
+    @checked
+    def probability(self, y: Real, nu: Array) -> Array:
+        """Return P(y | nu), elementwise; ValueError for labels that are not +-1."""
+        above = np.heaviside(nu, 0.5)
         plus = (1 - self.positive) * above + self.negative * (1 - above)
-        return np.asarray(plus if y > 0 else 1 - plus)
+        return np.asarray(plus if _one_of(y, SIGNS) > 0 else 1 - plus)
 
 
 @dataclass(frozen=True)
@@ -90,13 +105,15 @@ class Poisson(CheckedRecord):
     [0.367879]
     """
 
-    kind = "values"
-    values = None
+    kind: ClassVar[Kind] = "values"
+    values: ClassVar[None] = None
 
-    def probability(self, y: float | Array, nu: Array) -> Array:
-        """Return P(y | nu), elementwise; the counts may be an array too."""
-        y, nu = np.asarray(y, float), np.asarray(nu, float)
-        return np.asarray(np.exp(y * nu - (np.exp(nu) + gammaln(y + 1))))
+    @checked
+    def probability(self, y: Real, nu: Array) -> Array:
+        """Return P(y | nu), elementwise; ValueError for labels that are no counts."""
+        if y < 0 or y % 1:
+            raise ValueError(f"y must be a count 0, 1, 2, ..., got {y:g}")
+        return poisson_law(np.array(y), nu)
 
 
 @dataclass(frozen=True)
@@ -108,27 +125,30 @@ class Additive:
     of Cauchy's, or of Student's with three degrees of freedom, are refused.
 
     >>> laplace = Additive(lambda e: np.exp(-abs(e) / 0.5))
-    >>> laplace.mean, round(laplace.variance, 12)
+    >>> abs(round(laplace.mean, 12)), round(laplace.variance, 12)
     (0.0, 0.5)
     """
 
     density: Callable[[Array], Array]
 
-    kind = "real"
-    values = None
+    kind: ClassVar[Kind] = "real"
+    values: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         checked_fields(self)
         checks.function("density", self.density, 1)
         self.panels  # noqa: B018  # the density is checked where it is resolved
 
-    def probability(self, y: float, nu: Array) -> Array:
+    @checked
+    def probability(self, y: Real, nu: Array) -> Array:
         """Return the density of y given nu, elementwise."""
-        return self.of_noise(np.asarray(y) - np.asarray(nu))
+        with np.errstate(over="ignore"):
+            return self.of_noise(y - nu)
 
+    @checked
     def of_noise(self, e: Array) -> Array:
         """Return the density at e, of any shape; ValueError where it is negative or not a finite number."""
-        flat = np.ravel(np.asarray(e, float))
+        flat = np.ravel(e)
         found = checks.real_array("density", self.density(flat.copy()))
         if found.shape != flat.shape:
             raise ValueError(f"density must map arrays to arrays of their shape, got {found.shape} for {flat.shape}")
@@ -196,30 +216,43 @@ class LabelChannel:
     def __post_init__(self) -> None:
         checked_fields(self)
         checks.function("function", self.function, 2)
-        total = sum(self.probability(y, TRIED_FIELDS) for y in self.values)
+        total = np.sum([self.probability(y, TRIED_FIELDS) for y in self.values], axis=0)
         if np.max(total) > 1 + 1e-9:
             where = float(TRIED_FIELDS[int(np.argmax(total))])
-            raise ValueError(f"probability must sum to 1 over values, got {np.max(total):.12g} at nu = {where:g}")
+            raise ValueError(f"function must sum to 1 over values, got {np.max(total):.12g} at nu = {where:g}")
 
     @property
     def kind(self) -> Kind:
         """Whether these labels are "signs" +-1 or other "values"."""
         return "signs" if set(self.values) <= {1.0, -1.0} else "values"
 
-    def probability(self, y: float, nu: Array) -> Array:
+    @checked
+    def probability(self, y: Real, nu: Array) -> Array:
         """Return P(y | nu), of the shape of nu; ValueError where it is negative, above 1 or of another shape."""
-        flat = np.ravel(np.asarray(nu, float))
-        found = checks.real_array("probability", self.function(y, flat.copy()))
+        flat = np.ravel(nu)
+        found = checks.real_array("function", self.function(_one_of(y, self.values), flat.copy()))
         if found.shape != flat.shape:
-            raise ValueError(
-                f"probability must map fields to an array of their shape, got {found.shape} for {flat.shape}"
-            )
+            raise ValueError(f"function must map fields to an array of their shape, got {found.shape} for {flat.shape}")
         wrong = ~((found >= 0) & (found <= 1 + 1e-9))
         if wrong.any():
             raise ValueError(
-                f"probability must lie between 0 and 1, got {found[wrong][0]} for y = {y:g} at nu = {flat[wrong][0]:g}"
+                f"function must return probabilities between 0 and 1, got {found[wrong][0]} for y = {y:g} at "
+                f"nu = {flat[wrong][0]:g}"
             )
         return np.asarray(found, float).reshape(np.shape(nu))
+
+
+def poisson_law(counts: Array, nu: Array) -> Array:
+    """Return exp(y nu - exp(nu))/y! for counts and fields whose shapes go together; zero where exp(nu) is infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rate = np.exp(nu)
+        return np.asarray(np.where(np.isfinite(rate), np.exp(counts * nu - (rate + gammaln(counts + 1))), 0.0))
+
+
+def _one_of(y: float, values: tuple[float, ...]) -> float:
+    if y not in values:
+        raise ValueError(f"y must be one of the values {checks.shown(values)}, got {y:g}")
+    return y
 
 
 AnyChannel = Logit | Probit | Flips | Poisson | Additive | LabelChannel
@@ -231,13 +264,14 @@ def require_law(channel: AnyChannel, mean: float, variance: float) -> None:
         return
     nu = mean + np.sqrt(variance) * TRIED_NORMAL
     weights = np.exp(-0.5 * TRIED_NORMAL**2)
-    left = 1 - sum(channel.probability(y, nu) for y in channel.values)
+    left = 1 - np.sum([channel.probability(y, nu) for y in channel.values], axis=0)
     lost = float(weights @ abs(left) / weights.sum())
     if not lost <= MAX_MASS_LEFT * (1 + len(channel.values) / 10):
         where = int(np.argmax(weights * abs(left)))
         raise ValueError(
-            f"probability must sum to 1 over values: over the teacher's field they leave out {lost:.3g}, most of it at "
-            f"nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, or a law"
+            f"labels must have probabilities that sum to 1 over values: over the teacher's field they leave out "
+            f"{lost:.3g}, most of it at nu = {nu[where]:.6g}, where the sum is {1 - left[where]:.12g}; give more values, "
+            "or a law"
         )
 
 
