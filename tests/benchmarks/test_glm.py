@@ -25,6 +25,7 @@ from theory.models import (
 
 SUBJECT = "generalized linear models"
 ALPHAS = np.geomspace(0.2, 5, 30)
+RIDGES = np.geomspace(1e-3, 100, 15)
 Z, WEIGHTS = np.polynomial.legendre.leggauss(256)
 Z, WEIGHTS = 8 * Z, 8 * WEIGHTS * np.exp(-32 * Z**2) / math.sqrt(2 * math.pi)
 
@@ -216,3 +217,14 @@ def test_confusion_of_many_classes(jobs, K):
     fresh = jobs.compare(which, lambda: (copy := replace(point), copy.test_error)[0], goal="10 s", rounds=1)
     title = f"numerical error of an entry, {which}"
     jobs.number(title, fresh.test_error_uncertainty, "absolute", goal="1e-4 absolute")
+
+
+def test_best_ridge(jobs):
+    problem = replace(harmonic(100, 2.0), lam=1.0)
+    best = jobs.compare(
+        "best ridge by error, logistic loss, 100 eigenvalues 1/i",
+        lambda: glm.optimal_ridge(problem),
+        beside={"15 saddle points on a grid": lambda: [glm.solve(replace(problem, lam=float(lam))) for lam in RIDGES]},
+        goal="1/1 times",
+    )
+    jobs.number("saddle points of that best ridge", best.iterations, "saddle points", goal="15 saddle points")

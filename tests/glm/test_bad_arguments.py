@@ -70,6 +70,7 @@ FUNCTIONS = {
     ),
     "fairness_table": Example(glm.fairness_table, {"point": glm.solve(GROUPS)}),
     "gaussian_mixture": Example(glm.gaussian_mixture, {"mean_power": 1.0, "variances": 0.5, **COMMON}),
+    "infinite_ridge": Example(glm.infinite_ridge, {"model": MIXTURE}),
     "is_separable": Example(glm.is_separable, {"problem": FEATURES}),
     "learning_curve": Example(glm.learning_curve, {"model": MIXTURE, "alphas": [0.5, 1.0], "lams": [0.1]}),
     "masked_classification": Example(glm.masked_classification, {"inputs": EYE, "cross": [0.3, 0.2], **COMMON}),
@@ -85,6 +86,8 @@ FUNCTIONS = {
     "random_labels": Example(glm.random_labels, {"covariance": AR1(5, 0.5), **COMMON}),
     "random_labels_limit": Example(glm.random_labels_limit, {"alpha": 3.0, "loss": "hinge", "rank": 0.9}),
     "optimal_strength": Example(glm.optimal_strength, {"model": SPARSE}),
+    "best ridge": Example(glm.optimal_ridge, {"model": LINEAR, "by": "loss"}),
+    "ridge_slopes": Example(glm.ridge_slopes, {"point": glm.solve(MIXTURE)}),
     "ridge_regression": Example(glm.ridge_regression, {"model": LINEAR, "lam": 0.2}),
     "separability_threshold": Example(glm.separability_threshold, {"alignment": 0.5}),
     "sparse_recovery_threshold": Example(glm.sparse_recovery_threshold, {"alpha": 0.5}),
@@ -172,6 +175,7 @@ def test_all_public_functions_are_tried():
     }
     results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors"}
     results |= {"BayesOptimalSignal", "OptimalStrength"}
+    results |= {"BestRidge", "InfiniteRidge", "RidgeSlopes"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 
 

@@ -80,6 +80,8 @@ MADE = {
     ),
     "glm.solve": lambda: glm.solve(MIXTURE),
     "glm.learning_curve": lambda: glm.learning_curve(MIXTURE, alphas=[0.5, 1.0]),
+    "glm.optimal_ridge": lambda: glm.optimal_ridge(MIXTURE),
+    "glm.ridge_slopes": lambda: glm.ridge_slopes(glm.solve(MIXTURE)),
     "glm.bayes_optimal_sign": lambda: glm.bayes_optimal_sign(2.0),
     "glm.fairness_table": lambda: glm.fairness_table(glm.solve(TeacherMixture(group_fraction=0.3, alpha=2.0, lam=0.1))),
     "classification.optimal_ridge": lambda: classification.optimal_ridge(MIXTURE, bounds=(0.05, 0.5)),

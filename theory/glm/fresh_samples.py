@@ -10,7 +10,7 @@ from theory.glm.field import Field
 from theory.glm.label_parts import Part, parts
 from theory.glm.label_tables import label_table
 from theory.glm.labels import LabelLaw, label_law, values_of
-from theory.glm.losses import Loss
+from theory.glm.losses import Loss, residual_form
 from theory.glm.own_losses import BUILT_IN
 from theory.glm.poisson_loss import PoissonLoss
 from theory.glm.quadrature import normal_nodes
@@ -46,7 +46,7 @@ def mean_fresh_loss(cluster: Cluster, loss: Loss, field: Field, halvings: int = 
     if kind_of(cluster.labels) == "real":
         alone = replace(cluster, loss_weights=(1.0, 1.0))
         e, weights, _ = residuals(alone, loss, replace(field, V=MIN_RESPONSE), halvings)
-        return float(weights @ loss.value(e))
+        return float(weights @ residual_form(loss).value(e))
     if isinstance(loss, PoissonLoss):  # the mean of exp(h) is known, also where its quadrature would fail
         return math.exp(field.mean + field.q / 2) - _mean_with_field(cluster, field, moments(cluster)[0])
     law = label_law(cluster, field.q, field.teacher)

@@ -23,7 +23,7 @@ def _jumps(update: Equations, at: Overlaps, bias: Array) -> tuple[Jump, ...]:
     return tuple(sorted(found.values()))
 
 
-def _with_rare_forces(update: Equations, at: Overlaps, found: Conjugates) -> tuple[Conjugates, Array]:
+def with_rare_forces(update: Equations, at: Overlaps, found: Conjugates) -> tuple[Conjugates, Array]:
     """Return the conjugates at the biases that rare forces decide, and the share of these forces for each learner."""
     problem = update.problem
     shares = np.full(problem.n_learners, np.nan)
@@ -41,7 +41,7 @@ def _with_rare_forces(update: Equations, at: Overlaps, found: Conjugates) -> tup
 def observables(update: Equations, solution: Solution[Overlaps]) -> SaddlePoint:
     """Return the saddle point with all that follows from its overlaps, and the evidence of the solution."""
     problem, at = update.problem, solution.value
-    found, bias_share = _with_rare_forces(update, at, update.conjugates(at))
+    found, bias_share = with_rare_forces(update, at, update.conjugates(at))
     _, norms = prior(problem, found.Vhat, found.qhat, found.rhat)
     losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
     shares = np.array([cluster.probability for cluster in problem.clusters])
