@@ -91,7 +91,7 @@ DEFAULTS = {
     "simulate.glm": {
         "Group": {"labels": "sign", "label": 1, "offset": 0.0, "unseen": 0.0, "noise": 0.0, "learner": 0},
         "LinearFit.fields": {"learners": 0},
-        "Measured": {"nonzero": 1.0, "true_positive_rate": nan, "false_positive_rate": nan, "support_f1": nan},
+        "Measured": {"nonzero": 1.0, "true_positive_rate": "nan", "false_positive_rate": "nan", "support_f1": "nan"},
         "Population": {"bias": False, "coupling": 0.0, "n_learners": 1},
         "fit": {"bias": False, "argument": "margin"},
         "fit_coupled": {"coupling": 0.0, "bias": True, "n_learners": 2, "argument": "margin"},

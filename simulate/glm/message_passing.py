@@ -18,8 +18,9 @@ from simulate.glm.draw import Sample, draw
 from simulate.glm.modes import embed
 from simulate.glm.population import population, sample_size
 from simulate.glm.sample_forces import sample_forces
+from simulate.glm.signal_layout import lay_out
 from theory.core import Array, AtLeast, Count, Positive, SolverResult, checked, checks
-from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models.glm import GeneralizedLinearModel, Modes, Penalty
 
 MAX_BIAS = 1e8
 MAX_STEPS = 10_000  # where it settles at all it does so after some tens of them
@@ -57,8 +58,9 @@ def message_passing(
     From weights w = 0, forces f = 0 and responses V = `start`, one step is omega = X w/sqrt(p) - V f and f = (prox -
     omega)/V for each sample; A = -(1/p) sum f' (times the variance of a coordinate) and B = X'f/sqrt(p) + A w; then w
     and dw/dB from (A, B), and V = mean (variance dw/dB). A trained bias balances the forces in each step. For a ridge
-    w = B/(A + lam); `weight_step` takes the place of this: a function of A and B, (p,) each, that returns the weights
-    and their derivatives by B. For one learner and commuting `Modes`, ValueError for others. Where the replicon of a
+    w = B/(A + lam), for a separable penalty w = soft(B, l1)/(A + l2), and no less than 0 where weights may not be
+    negative; `weight_step` takes the place of this: a function of A and B, (p,) each, that returns the weights and
+    their derivatives by B. For one learner and commuting `Modes`, ValueError for others. Where the replicon of a
     problem is negative the weights do not settle.
 
     Source: A. Javanmard and A. Montanari (2013) for the steps with one covariance; derived here for several ones, whose
@@ -76,8 +78,9 @@ def message_passing(
         raise ValueError("problem must have one learner and commuting modes, given as Modes")
     source = population(problem, size)
     sample = draw(source, sample_size(problem.alpha, size, size), rng)
-    covariances, signals = embed(problem.modes, size)
-    step = ridge_step(problem.lam) if weight_step is None else checks.function("weight_step", weight_step, 2)
+    covariances, signals = embed(problem.modes, size) if problem.penalty is None else lay_out(problem, size)
+    own_step = ridge_step(problem.lam) if problem.penalty is None else penalty_step(problem.penalty)
+    step = own_step if weight_step is None else checks.function("weight_step", weight_step, 2)
     own = np.array([cluster.covariance for cluster in problem.clusters])[sample.groups]
     state = _State(sample, problem, covariances, own, step)
     w, f, V, b = np.zeros(size), np.zeros(len(own)), np.full(len(covariances), start), 0.0
@@ -97,6 +100,18 @@ def ridge_step(lam: float) -> WeightStep:
 
     def step(A: Array, B: Array) -> tuple[Array, Array]:
         return B / (A + lam), 1 / (A + lam)
+
+    return step
+
+
+def penalty_step(penalty: Penalty) -> WeightStep:
+    """Return the step of weights under a separable penalty r: w = argmin r(w) + A w^2/2 - B w."""
+    l1, l2 = penalty.strengths
+
+    def step(A: Array, B: Array) -> tuple[Array, Array]:
+        above = np.maximum(B - l1, 0)
+        left = above if penalty.non_negative else above - np.maximum(-B - l1, 0)
+        return left / (A + l2), (left != 0) / (A + l2)
 
     return step
 

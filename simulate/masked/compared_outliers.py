@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from simulate.masked.draw import at_size, sample_size
 from simulate.masked.outliers import draw_spiked, read_overlap, rightmost, top_eigenvectors, unit_direction
+from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.sampler import sample
 from simulate.masked.training.flow import SecondMoments
 from theory.core import Array, checked
@@ -98,12 +99,13 @@ def _root(excess: Callable[[float], float], start: float, middle: float) -> floa
 
 def _vectors(records: Sequence[SpikedData], X: Array) -> list[Array]:
     """Compute the right eigenvectors of the records' matrices, those of all flows from one eigendecomposition."""
+    flows = [(record.training.time, record.lam or 0.0) for record in records if isinstance(record.training, Flow)]
     moments, found = None, []
     for record in records:
         if isinstance(record.training, Flow):
-            moments = moments or SecondMoments.of(X)
-            point = moments.at(record.training.time, record.lam or 0.0)
-            found.append(rightmost(moments.predictor(point))[1])
+            longest, least = max(time for time, _ in flows), min(lam for _, lam in flows)
+            moments = moments or SecondMoments.of(RowBlocks.of_array("X", X), longest, least)
+            found.append(rightmost(moments.predictor(record.training.time, record.lam or 0.0))[1])
         elif record.training is None:
             found.append(top_eigenvectors(X, record.method, record.lam)[1])
         else:
