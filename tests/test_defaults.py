@@ -537,13 +537,16 @@ def callables(face):
             )
 
 
+PLAIN = (int, float, bool, str)
+
+
 def defaults(function):
     try:
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):  # of exceptions
         return {}
-    plain = (int, float, bool, str)
-    return {each.name: each.default for each in parameters if type(each.default) in plain and each.name not in OTHERS}
+    kept = {each.name: each.default for each in parameters if type(each.default) in PLAIN and each.name not in OTHERS}
+    return {name: "nan" if value != value else value for name, value in kept.items()}  # a nan equals nothing
 
 
 @pytest.mark.parametrize("room", rooms())

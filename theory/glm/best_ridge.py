@@ -127,7 +127,7 @@ def _accepted(model: Minimization, by: Criterion) -> GeneralizedLinearModel:
     if isinstance(model, MulticlassMixture):
         raise ValueError("model must have labels +-1 or real ones, got a MulticlassMixture: solve it at some lam")
     problem = as_problem(model)
-    if getattr(problem, "penalty", None) is not None:
+    if problem.penalty is not None:
         raise ValueError("model must have a ridge and no separable penalty: see optimal_strength")
     if problem.loss == "hard_margin":
         raise ValueError("model must have a loss with a ridge, got 'hard_margin', whose errors do not depend on lam")
