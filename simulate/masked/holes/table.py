@@ -42,12 +42,12 @@ class HoledTable:
         Rows are sorted by the ranks of their entries in their columns, 0 at holes, so that units and origins of the
         columns do not count. Equal rows are the same in any order.
         """
-        n = len(self.values)
-        ranks = np.zeros(self.values.shape, dtype=np.int32)
-        for column in range(ranks.shape[1]):
+        n, d = self.values.shape
+        ranks = np.zeros((n, d), dtype=np.int32)
+        for column in range(d):
             rows = self.seen[:, column]
             ranks[rows, column] = 1 + np.unique(self.values[rows, column], return_inverse=True)[1]
-        keys = np.ascontiguousarray(ranks).view(f"V{ranks.itemsize * ranks.shape[1]}").reshape(n)
+        keys = np.ascontiguousarray(ranks).view(f"V{ranks.itemsize * d}").reshape(n)
         order = np.argsort(keys, kind="stable")
         return HoledTable(self.values[order], self.seen[order], self.means, self.scales), order
 
