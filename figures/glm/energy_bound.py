@@ -1,0 +1,80 @@
+"""A loss that is not convex: the bound of replica symmetry, one step of its breaking, and what descents find."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.random import Generator
+
+from figures.core import Curve, Experiment, level
+from figures.glm.sigmoid import Sigmoid
+from simulate.glm.descents import descent_energies
+from theory import glm
+from theory.glm.one_step import one_step_energy
+from theory.models import Isotropic, RandomLabels
+
+ALPHA = 3.0
+LAMS = (0.01, 0.02, 0.05, 0.1)
+LEAST, ONE = "least of 8 descents", "one descent"
+CONVEX_RIDGE = 0.2  # at which symmetry holds and each training set has one minimum: its energy tells the set's luck
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Hold a problem with the bound of its energy, and the exact energy at the larger ridge."""
+
+    labels: RandomLabels
+    bound: float
+    convex: float
+
+
+def labels(lam: float) -> RandomLabels:
+    return RandomLabels(covariance=Isotropic(np.inf), alpha=ALPHA, lam=lam, loss=Sigmoid())
+
+
+@cache
+def bounded(lam: float) -> Bounded:
+    point, convex = glm.solve(labels(lam), check=False), glm.solve(labels(CONVEX_RIDGE))
+    return Bounded(labels(lam), point.energy_bound, convex.energy)
+
+
+def one_step(problem: Bounded) -> dict[str, float]:
+    return {LEAST: one_step_energy(problem.labels).energy / problem.bound}
+
+
+def descents(problem: Bounded, d: int, rng: Generator) -> dict[str, float]:
+    """Measure the energies of descents, less what the same training set has too much at the larger ridge."""
+    state = rng.bit_generator.state
+    found = descent_energies(problem.labels, d, rng)
+    rng.bit_generator.state = state
+    luck = float(descent_energies(labels(CONVEX_RIDGE), d, rng, starts=1)[0]) - problem.convex
+    return {LEAST: (float(found.min()) - luck) / problem.bound, ONE: (float(found[0]) - luck) / problem.bound}
+
+
+EXPERIMENT = Experiment(
+    title=r"The loss $1/(1 + e^{yh})$ on random labels, $\alpha = 3$",
+    curves={
+        "least of 8 descents; one step": Curve(number=LEAST, color=0),
+        "one descent": Curve(number=ONE, line=(), color=1),
+        "replica symmetry, a lower bound": level(lambda: 1.0, (LAMS[0], LAMS[-1]), "reference", style="--", color=2),
+    },
+    measure=descents,
+    theory=one_step,
+    settings={"": bounded},
+    line=LAMS,
+    points=LAMS,
+    d=100,
+    replicates=16,
+    extrapolate=False,
+    unjudged="descents end in local minima, above the least energy",
+    xlabel=r"ridge $\lambda$",
+    ylabel="energy / symmetric bound",
+    xscale="log",
+    caption="Where a loss is so far from convex that its proximal operator jumps, replica symmetry gives only a lower "
+    "bound of the training energy. The energy is the sum of losses over d plus the ridge, here over that bound, which "
+    "is the dashed line. The solid line is one step of symmetry breaking at its best Parisi parameter; at ridges from "
+    "0.1 on the two are one, and the symmetric point is stable. Markers are descents (L-BFGS) from random weights at "
+    "d = {sizes}: one of them, and the least of eight on the same set, with error bars over {replicates} training sets. "
+    "From each energy is subtracted what its set has above the theory at a ridge of 0.2, where all descents agree. "
+    "Descents end in local minima, above the least energy.",
+)
