@@ -8,6 +8,7 @@ from simulate.perceptron.discrete_measurements import (
     solution_entropy,
     zero_entropy_capacity,
 )
+from simulate.perceptron.discrete_pairs import pair_entropy_change
 from simulate.perceptron.stochastic_descent import StochasticDescent, descend_stochastic_weights
 from simulate.perceptron.stochastic_gibbs import StochasticWeightSample, sample_stochastic_weights
 
@@ -20,6 +21,7 @@ __all__ = [
     "enumerate_solutions",
     "extrapolate_sizes",
     "pair_entropies",
+    "pair_entropy_change",
     "sample_stochastic_weights",
     "solution_counts",
     "solution_entropy",

@@ -25,7 +25,7 @@ FINE_GRID_TOLERANCE_RATIO = 1000  # times the tolerance is allowed on the finer 
 NEWTON_STEPS = 25
 MAX_LOG_EXTRA = 18.0  # of qhat1 - qhat0, on both sides of 1
 FIRST_STEP, WIDER, SMALLEST_STEP, MAX_STEPS = 0.5, 1.5, 0.02, 60  # of log y on the way from pairs to more copies
-LOG_EXTRAS = np.linspace(-4, 6, 11)  # values of log(qhat1 - qhat0) that are tried at first
+LOG_EXTRAS = np.linspace(-12, 6, 13)  # values of log(qhat1 - qhat0) that are tried at first
 
 
 class Output(NamedTuple):
