@@ -9,10 +9,12 @@ from simulate.perceptron.discrete_measurements import (
     zero_entropy_capacity,
 )
 from simulate.perceptron.discrete_pairs import pair_entropy_change
+from simulate.perceptron.discrete_search import CopySearch, search_with_copies
 from simulate.perceptron.stochastic_descent import StochasticDescent, descend_stochastic_weights
 from simulate.perceptron.stochastic_gibbs import StochasticWeightSample, sample_stochastic_weights
 
 __all__ = [
+    "CopySearch",
     "SolutionSet",
     "StochasticDescent",
     "StochasticWeightSample",
@@ -23,6 +25,7 @@ __all__ = [
     "pair_entropies",
     "pair_entropy_change",
     "sample_stochastic_weights",
+    "search_with_copies",
     "solution_counts",
     "solution_entropy",
     "zero_entropy_capacity",

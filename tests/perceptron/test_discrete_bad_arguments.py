@@ -56,6 +56,16 @@ SIMULATION = {
     "pair_entropy_change": example(
         simulated.pair_entropy_change, model=TERNARY, d=6, rng=rng(), squared_difference=0.5, instances=3
     ),
+    "search_with_copies": example(
+        simulated.search_with_copies,
+        model=MODEL,
+        n_weights=9,
+        rng=rng(),
+        copies=2,
+        n_sweeps=10,
+        beta=1.0,
+        attraction=1.0,
+    ),
     "solution_counts": example(simulated.solution_counts, levels=LEVELS, patterns=PATTERNS, margin=0.1),
     "solution_entropy": example(simulated.solution_entropy, model=MODEL, d=6, rng=rng(), instances=3),
     "zero_entropy_capacity": example(simulated.zero_entropy_capacity, levels=LEVELS, d=6, rng=rng(), margin=0.1),

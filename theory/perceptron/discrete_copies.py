@@ -143,8 +143,8 @@ def copy_entropy(
         raise ValueError(
             f"distance must be at most that of typical solutions, {typical:.9g} at alpha = {model.alpha:g}, got {d:g}"
         )
-    if is_binary:
-        q1 = 1 - 2 * d if overlap is None else overlap
+    if is_binary and (overlap is not None or y > MOST_COPIES_OF_OTHER_LEVELS):
+        q1 = 1 - 2 * d if overlap is None else overlap  # equations of one unknown, which serve any number of copies
         return _solved(BinaryGroups(unit.alpha, unit.margin, y, q1), single.overlap, tol, max_iter, check)
     levels = np.asarray(unit.levels)
     return _of_any_levels(Groups(levels, unit.alpha, unit.margin, float(y), d), orders, tol, max_iter, check)
