@@ -9,7 +9,7 @@ from simulate.perceptron.discrete_measurements import INSTANCES_PER_REPLICATE, I
 from theory.core import Array, Count, Positive, checked
 from theory.models import DiscretePerceptron
 
-ROWS_AT_ONCE = 500  # solutions whose distances to all others are in memory at once
+ROWS_AT_ONCE = 64  # solutions whose distances to all others are in memory, and in a cache, at once
 SAME_SQUARE = 1e-9  # of a squared distance, relative to the largest level: smaller differences are rounding
 
 
@@ -39,8 +39,12 @@ def pair_entropy_change(
         )
     logs = []
     for _ in range(instances):
-        weights = enumerate_solutions(model, rng.standard_normal((P, N))).weights() / unit
-        logs.append(log_count(_pairs(weights, target)))
+        found = enumerate_solutions(model, rng.standard_normal((P, N)))
+        if model.n_levels == 2:  # the Walsh transform counts the pairs of all distances at once
+            different = round(target / float(levels[1] - levels[0]) ** 2)
+            logs.append(log_count(int(found.pair_counts()[different])))
+        else:
+            logs.append(log_count(_pairs(found.weights() / unit, target)))
     return (median(logs) - math.log(every)) / (2 * N)
 
 

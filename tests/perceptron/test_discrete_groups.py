@@ -182,17 +182,18 @@ def test_pairs_are_those_that_are_counted(agrees, squared_difference, reference)
     agrees(Estimate.of(measured), predicted, resolves=0.16, bias=0.016)
 
 
-def test_counted_pairs_are_those_of_two_loops():
-    model, N = model_of(3, alpha=0.5), 4
+@pytest.mark.parametrize("n_levels", [2, 3])
+def test_counted_pairs_are_those_of_two_loops(n_levels):
+    model, N, square = model_of(n_levels, alpha=0.5), 4, {2: 4, 3: 3}[n_levels]
     rng = np.random.default_rng(3)
     x = np.random.default_rng(3).standard_normal((2, N))
     everything = np.array(list(product(model.levels, repeat=N)))
     solutions = everything[(everything @ x.T > 0).all(axis=1)]
 
     def log_pairs(weights):
-        return math.log(sum(abs(((a - b) ** 2).sum() - 3) < 1e-9 for a in weights for b in weights))
+        return math.log(sum(abs(((a - b) ** 2).sum() - square) < 1e-9 for a in weights for b in weights))
 
-    found = pair_entropy_change(model, N, rng, squared_difference=0.75, instances=1)
+    found = pair_entropy_change(model, N, rng, squared_difference=square / N, instances=1)
     assert found == pytest.approx((log_pairs(solutions) - log_pairs(everything)) / (2 * N), abs=1e-12)
 
 
