@@ -108,7 +108,7 @@ def compute(context: Context) -> list[Row]:
     rows = [one for n in context.thin(LEVELS, 2) for one in lines(int(n), context)]
     for n, (sizes, all_squared) in declared.items():
         for squared in all_squared:
-            estimates = {d: Estimate.of([values[f"{n}/{squared}/{d}/{s}"] for s in seeds]) for d in sizes}
+            estimates = {d: Estimate.of([float(values[f"{n}/{squared}/{d}/{s}"]) for s in seeds]) for d in sizes}
             distance = place(n, squared)
             theory, curve = groups(n, distance, 2).entropy, f"{n} levels"
             rows += [
@@ -133,7 +133,7 @@ EXPERIMENT = Experiment(
     "groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with three "
     "levels), extrapolated in 1/N. Right: the load up to which there are groups of ten that are locally stable, over "
     "the capacity (to 0.005, from parabolas through three loads). Groups exist nearly up to it, but for few levels "
-    "they lose replica symmetry earlier. A distance is the mean square of a difference over four mean squares of a weight.",
+    "they lose replica symmetry earlier. A distance is the mean squared difference over four mean squares of a weight.",
     papers={
         "arXiv:1602.04129": "The abstract asks whether dense regions of solutions exist for few bits; the published "
         "figures were not readable.",
