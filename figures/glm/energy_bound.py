@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
     "bound of the training energy. The energy is the sum of losses over d plus the ridge, here over that bound, which "
     "is the dashed line. The solid line is one step of symmetry breaking at its best Parisi parameter; at ridges from "
     "0.1 on the two are one, and the symmetric point is stable. Markers are descents (L-BFGS) from random weights at "
-    "d = {sizes}: one of them, and the least of eight on the same set, with error bars over {replicates} training sets. "
+    "d = {sizes}: one of them, and the least of eight on the same set, with error bars over {replicates} such sets. "
     "From each energy is subtracted what its set has above the theory at a ridge of 0.2, where all descents agree. "
     "Descents end in local minima, above the least energy.",
 )

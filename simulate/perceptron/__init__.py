@@ -8,10 +8,13 @@ from simulate.perceptron.discrete_measurements import (
     solution_entropy,
     zero_entropy_capacity,
 )
+from simulate.perceptron.discrete_pairs import pair_entropy_change
+from simulate.perceptron.discrete_search import CopySearch, search_with_copies
 from simulate.perceptron.stochastic_descent import StochasticDescent, descend_stochastic_weights
 from simulate.perceptron.stochastic_gibbs import StochasticWeightSample, sample_stochastic_weights
 
 __all__ = [
+    "CopySearch",
     "SolutionSet",
     "StochasticDescent",
     "StochasticWeightSample",
@@ -20,7 +23,9 @@ __all__ = [
     "enumerate_solutions",
     "extrapolate_sizes",
     "pair_entropies",
+    "pair_entropy_change",
     "sample_stochastic_weights",
+    "search_with_copies",
     "solution_counts",
     "solution_entropy",
     "zero_entropy_capacity",

@@ -36,9 +36,9 @@ def solution_entropy(
     >>> round(solution_entropy(DiscretePerceptron(levels=(-1, 1), alpha=0.5), 10, np.random.default_rng(0)), 3)
     0.289
     """
-    N, P = _sizes(model, d)
+    N, P = sizes(model, d)
     counts = _counts_of(model, N, P, rng, instances)
-    return _median([log_count(int(one[-1])) for one in counts]) / N
+    return median([log_count(int(one[-1])) for one in counts]) / N
 
 
 @checked
@@ -60,7 +60,7 @@ def entropy_profile(
     most = max(1, *counts)
     checks.fits_in_memory(f"{most} patterns", float(most) * d)
     found = np.array([one[list(counts)] for one in _counts_of(problem, d, most, rng, instances)])
-    return np.array([_median([log_count(one) for one in column]) / d for column in found.T.tolist()])
+    return np.array([median([log_count(one) for one in column]) / d for column in found.T.tolist()])
 
 
 @checked
@@ -99,14 +99,14 @@ def pair_entropies(
     >>> pair_entropies(model, 10, np.random.default_rng(0))[[0, 1, 2]].round(3)
     array([0.206, 0.311, 0.372])
     """
-    N, P = _sizes(model, d)
+    N, P = sizes(model, d)
     if model.n_levels != 2:
         raise ValueError(f"model must have two levels for the distances of pairs, got {model.n_levels}")
     found = np.array([
         enumerate_solutions(model, rng.standard_normal((P, N))).pair_counts()
         for _ in range(instances)
     ])  # fmt: skip
-    logs = np.array([_median([log_count(one) for one in column]) for column in found.T.tolist()])
+    logs = np.array([median([log_count(one) for one in column]) for column in found.T.tolist()])
     share = np.arange(N + 1) / N
     coin = -np.array([sum(p * math.log(p) for p in (one, 1 - one) if p > 0) for one in share])
     binomial = np.array([math.log(math.comb(N, k)) for k in range(N + 1)])
@@ -167,7 +167,7 @@ def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
         patterns = np.concatenate([patterns, rng.standard_normal(patterns.shape)])
 
 
-def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
+def sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
     """Return the numbers N of weights and P of patterns."""
     N = d
     require_enumerable("d", model.n_levels, N)
@@ -180,7 +180,7 @@ def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
     return N, P
 
 
-def _median(values: list[float]) -> float:
+def median(values: list[float]) -> float:
     """Return the median; minus infinity, and not NaN, where half of the values are."""
     ordered = sorted(values)
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]

@@ -24,7 +24,7 @@ from theory.models import (
     StochasticPerceptron,
 )
 from theory.perceptron import discrete_entropy, stochastic
-from theory.perceptron.discrete_copies import _Groups
+from theory.perceptron.discrete_binary_groups import BinaryGroups
 
 
 def counted(monkeypatch, owner, name):
@@ -48,7 +48,7 @@ def test_stochastic_weights(monkeypatch):
 
 @pytest.mark.parametrize("overlap", [0.6, 0.9])
 def test_copies_of_discrete_weights(monkeypatch, overlap):
-    updates = counted(monkeypatch, _Groups, "update")
+    updates = counted(monkeypatch, BinaryGroups, "update")
     found = perceptron.copy_entropy(DiscretePerceptron(levels=(-1, 1), alpha=0.4), overlap)
     assert found.iterations == len(updates) - 2 > 3
 

@@ -12,6 +12,7 @@ from theory.perceptron.gaussian_average import gaussian_grid
 
 LEVELS = (-1.0, 1.0)
 MODEL = DiscretePerceptron(levels=LEVELS, alpha=0.4)
+TERNARY = DiscretePerceptron(levels=(-1.0, 0.0, 1.0), alpha=0.4)
 PATTERNS = np.random.default_rng(0).standard_normal((3, 6))
 
 
@@ -28,6 +29,9 @@ THEORY = {
     "equally_spaced_levels": example(equally_spaced_levels, n_levels=3),
     "copy_entropy": example(
         perceptron.copy_entropy, model=MODEL, overlap=0.8, copies=2, tol=1e-10, max_iter=50, check=True
+    ),
+    "copy_entropy at a distance": example(
+        perceptron.copy_entropy, model=TERNARY, distance=0.1, copies=2, tol=1e-10, max_iter=50, check=True
     ),
     "entropy_curve": example(
         perceptron.entropy_curve, levels=LEVELS, alphas=[0.2, 0.4], margin=0.1, tol=1e-10, check=True
@@ -49,6 +53,19 @@ SIMULATION = {
         simulated.extrapolate_sizes, estimates={8: Estimate(1.0, 0.1, 9), 16: Estimate(1.1, 0.1, 9)}, order=1
     ),
     "pair_entropies": example(simulated.pair_entropies, model=MODEL, d=6, rng=rng(), instances=3),
+    "pair_entropy_change": example(
+        simulated.pair_entropy_change, model=TERNARY, d=6, rng=rng(), squared_difference=0.5, instances=3
+    ),
+    "search_with_copies": example(
+        simulated.search_with_copies,
+        model=MODEL,
+        n_weights=9,
+        rng=rng(),
+        copies=2,
+        n_sweeps=10,
+        beta=1.0,
+        attraction=1.0,
+    ),
     "solution_counts": example(simulated.solution_counts, levels=LEVELS, patterns=PATTERNS, margin=0.1),
     "solution_entropy": example(simulated.solution_entropy, model=MODEL, d=6, rng=rng(), instances=3),
     "zero_entropy_capacity": example(simulated.zero_entropy_capacity, levels=LEVELS, d=6, rng=rng(), margin=0.1),

@@ -9,7 +9,7 @@ from scipy.special import log_ndtr
 
 from theory import ConvergenceError, perceptron
 from theory.models import DiscretePerceptron
-from theory.perceptron.discrete_copies import _Groups
+from theory.perceptron.discrete_binary_groups import BinaryGroups
 
 MODEL = DiscretePerceptron(levels=(-1, 1), alpha=0.4)
 
@@ -27,7 +27,7 @@ def test_one_copy_does_not_know_its_overlap():
         assert found.entropy == pytest.approx(single.entropy, abs=1e-12)
         assert found.replicon == single.replicon
     # The equations of groups, taken at y = 1, give it as well: what multiplies y - 1 has gone.
-    groups = _Groups(0.4, 0.0, 1, 0.7)
+    groups = BinaryGroups(0.4, 0.0, 1, 0.7)
     assert groups.output(single.overlap).squared_mean * 0.4 == pytest.approx(single.overlap_conjugate, rel=1e-10)
     assert groups.output(single.overlap).log_success == pytest.approx(single.slope, rel=1e-10)
 
@@ -72,7 +72,7 @@ def test_units_change_nothing():
 def test_averages_over_a_pattern_by_adaptive_quadrature(copies, q0):
     """The probability that a group stores a pattern, at one field; its derivatives by finite differences."""
     margin, q1, h = 0.2, 0.7, 1e-3
-    groups = _Groups(1.0, margin, copies, q1)
+    groups = BinaryGroups(1.0, margin, copies, q1)
 
     def log_stored(fields):  # fields of the first copy and of all others
         def integrand(z1):
@@ -111,7 +111,7 @@ def test_averages_over_a_site_by_a_grid_of_both_fields(extra):
     tilted = np.exp(y * np.logaddexp(h, -h)) * gauss
     total = tilted.sum(axis=1)
     m, m2 = ((tilted * np.tanh(h) ** k).sum(axis=1) / total for k in (1, 2))
-    found = _Groups(0.4, 0.0, y, 0.8).weights(linear, extra)
+    found = BinaryGroups(0.4, 0.0, y, 0.8).weights(linear, extra)
     assert found.log_partition == pytest.approx(gauss @ np.log(total), rel=1e-10)
     assert found.squared_mean == pytest.approx(gauss @ m**2, rel=1e-10)
     assert found.product == pytest.approx(gauss @ m2, rel=1e-10)
@@ -122,7 +122,7 @@ def test_averages_over_a_site_by_a_grid_of_both_fields(extra):
 def test_the_entropy_is_stationary_in_the_overlap_of_groups():
     """Off the solution, with the conjugates of the solution, it changes in second order only."""
     found, h = perceptron.copy_entropy(MODEL, 0.8, 3), 1e-4
-    groups, y, q1 = _Groups(0.4, 0.0, 3, 0.8), 3, 0.8
+    groups, y, q1 = BinaryGroups(0.4, 0.0, 3, 0.8), 3, 0.8
     linear, extra = found.group_conjugate, found.copy_conjugate - found.group_conjugate
 
     def value(q0, linear, extra):

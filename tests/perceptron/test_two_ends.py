@@ -7,7 +7,8 @@ from simulate.core import stream
 from theory import perceptron
 from theory.models import DiscretePerceptron, StochasticPerceptron
 from theory.numerics import solve_fixed_point
-from theory.perceptron.discrete_copies import _Groups, _solved
+from theory.perceptron.discrete_binary_groups import BinaryGroups
+from theory.perceptron.discrete_copies import _solved
 from theory.perceptron.discrete_saddle import hazard
 from theory.perceptron.stochastic import _Equations
 
@@ -53,7 +54,7 @@ def test_replicon_of_discrete_weights_beside_the_growth_of_a_small_difference(le
 @pytest.mark.parametrize("margin", [-0.5, 0.0, 0.3])
 @pytest.mark.parametrize(("copies", "overlap"), [(2, 0.8), (5, 0.9)])
 def test_groups_of_copies_are_the_same_from_both_ends_of_their_overlap(copies, overlap, margin):
-    groups = _Groups(0.3, margin, copies, overlap)
+    groups = BinaryGroups(0.3, margin, copies, overlap)
     found = perceptron.copy_entropy(DiscretePerceptron(levels=(-1, 1), alpha=0.3, margin=margin), overlap, copies)
     for start in (1e-6, overlap * (1 - 1e-6)):
         assert _solved(groups, start, 1e-12, 200, True).entropy == pytest.approx(found.entropy, abs=1e-10)
