@@ -185,6 +185,7 @@ DEFAULTS = {
         "entropy_profile": {"margin": 0.0, "instances": 15},
         "extrapolate_sizes": {"order": 2},
         "pair_entropies": {"instances": 15},
+        "pair_entropy_change": {"instances": 15},
         "sample_stochastic_weights": {
             "n_chains": 2,
             "n_sweeps": 1000,
@@ -192,6 +193,7 @@ DEFAULTS = {
             "max_doublings": 4,
             "check": True,
         },
+        "search_with_copies": {"copies": 5, "n_sweeps": 1000, "beta": 1.0, "attraction": 3.0},
         "solution_counts": {"margin": 0.0},
         "solution_entropy": {"instances": 15},
         "zero_entropy_capacity": {"margin": 0.0, "instances": 1},
@@ -438,6 +440,7 @@ DEFAULTS = {
         "third_moments": {"fields": False},
     },
     "theory.perceptron": {
+        "CopyEntropy": {"norm": 1.0, "norm_conjugate": "nan"},
         "copy_entropy": {"copies": 2, "tol": 1e-12, "check": True},
         "entropy_curve": {"margin": 0.0, "tol": 1e-12, "check": True},
         "first_moment_bound": {"margin": 0.0},
