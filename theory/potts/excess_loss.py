@@ -104,8 +104,8 @@ def recovery_error_coefficient(
     """Compute M times the mean squared relative error of the couplings that a fit learns from M samples, for large M.
 
     It is tr(G H^+ K H^+)/|W'|^2, where the quadratic form G measures a change of the identifiable couplings W',
-    |dW'|^2 = dtheta^T G dtheta; the rest is as in `excess_loss_coefficient`, and so are the errors raised. Derived
-    here: the quadratic form G is averaged over the sandwich covariance H^+ K H^+ / M of the fitted parameters.
+    |dW'|^2 = dtheta^T G dtheta; the rest is as in `excess_loss_coefficient`, and so are the errors raised.
+    Derived here: the quadratic form G is averaged over the sandwich covariance H^+ K H^+ / M of the fitted parameters.
     """
     return excess_loss_coefficient(model, parameterization, fields).recovery_coefficient
 
