@@ -45,7 +45,9 @@ def likelihood_ratio_norm(model: SpikedCumulant, n: Count) -> LikelihoodRatioNor
     ||L_n||^2 = E f(lambda)^n over the overlap lambda of two independent spikes (see `overlap_function`). For sign
     spikes lambda = (2 K - d)/d with K ~ Bin(d, 1/2), so that the mean is a sum of d + 1 terms. On the sphere lambda has
     a density proportional to (1 - lambda^2)^((d-3)/2), and the mean is an integral over the angle, on panels graded
-    around each maximum of the integrand. Both are computed in logarithms, since norms are exponential in d.
+    around each maximum of the integrand. Both are computed in logarithms, since norms are exponential in d. Source:
+    arXiv:2312.14922, theorem 2, whose sum is over sign spikes; the integral over the sphere is derived here from the
+    density of one coordinate of a uniform unit vector.
 
     If the norm stays bounded as n and d grow, no test distinguishes H1 from H0 with vanishing errors; an unbounded norm
     alone proves nothing. ValueError for n below 1 or above 2^63 - 1, an infinite d, and for d beyond 10^6 (signs) or

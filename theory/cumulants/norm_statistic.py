@@ -63,7 +63,8 @@ def norm_test(model: SpikedCumulant, n: Count) -> NormTest:
     for every spike, and the prior of the model plays no part. With e4 = 3/(d (d + 2)) its variance under H0 is 24 n e4
     and its mean under H1 n r^2 h_4 e4, hence snr^2 = n e4 r^4 h_4^2/24, which tends to kappa r^4 h_4^2/8 at
     n = kappa d^2 (kappa r^4/2 for a latent variable of signs). snr^2 is what degree 4 adds to the low-degree norm for
-    spikes on the sphere, so the test has a power once n is of order d^2; it needs n d operations only.
+    spikes on the sphere, so the test has a power once n is of order d^2; it needs n d operations only. Derived here:
+    the mean of He_4(u.x) over unit vectors u is 3 R^2/(d (d + 2)) - 6 R/d + 3.
 
     The moments under H1 follow from R = Q + y^2, where Q is chi^2 with d - 1 degrees of freedom and y the coordinate
     along the spike. ValueError for n below 1 or above 2^63 - 1, and an infinite d or one above 10^9.
@@ -115,7 +116,8 @@ def norm_test_samples(model: SpikedCumulant, power: OpenShare, level: OpenShare 
     """Compute the number n of samples from which on the test by T4 has the given `power` at the given `level`.
 
     n = 24 (z_level + z_power)^2/(e4 r^4 h_4^2), from Phi(snr - z_level) = power with the symbols of `norm_test`; it is
-    a real number, and infinite where h_4 = 0. ValueError unless 0 < level < power < 1, and for an infinite d.
+    a real number, and infinite where h_4 = 0. Derived here: the power of `NormTest` is set to the one that is wanted,
+    and solved for n. ValueError unless 0 < level < power < 1, and for an infinite d.
 
     >>> round(norm_test_samples(SpikedCumulant(d=20, beta=10.0), power=0.5) / 20**2, 3)  # in units of d^2
     8.715

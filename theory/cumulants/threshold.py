@@ -87,9 +87,10 @@ def likelihood_ratio_beta(model: SpikedCumulant, gamma: Annotated[float, Within(
     """Compute the signal-to-noise ratio beta at which the norm stays bounded up to just n = gamma d samples.
 
     It inverts `likelihood_ratio_threshold`, which falls as beta grows; the d and the beta of the model play no part.
-    ValueError for a gamma that is not positive, or belongs to no beta from 1e-6 to 1e100 (with signs as latent
-    variables it begins at 0.006 for sign spikes, and at 1.002 on the sphere, where it stays above one for every beta);
-    ConvergenceError where the inverse could not be verified to a relative 1e-9.
+    Source: arXiv:2312.14922, Fig. 7, which gives about 10.7 at n = d by a condition at the overlap one; here the
+    minimum over all overlaps is inverted. ValueError for a gamma that is not positive, or belongs to no beta from 1e-6
+    to 1e100 (with signs as latent variables it begins at 0.006 for sign spikes, and at 1.002 on the sphere, where it
+    stays above one for every beta); ConvergenceError where the inverse could not be verified to a relative 1e-9.
 
     >>> round(likelihood_ratio_beta(SpikedCumulant(d=math.inf, beta=1.0), gamma=1.0), 6)
     10.782592
@@ -114,8 +115,9 @@ def likelihood_ratio_rate(
 ) -> LikelihoodRatioRate:
     """Compute lim (1/d) log ||L_n||^2 at n = gamma d, max over lambda of gamma log f(lambda) - s(lambda), or zero.
 
-    Symbols as in `likelihood_ratio_threshold`, at which the rate begins to rise. ValueError for a gamma that is not
-    positive and finite; ConvergenceError where the maximum could not be verified.
+    Symbols as in `likelihood_ratio_threshold`, at which the rate begins to rise. Derived here: Laplace's method for the
+    mean of f(lambda)^n over overlaps of probability exp(-d s). ValueError for a gamma that is not positive and finite;
+    ConvergenceError where the maximum could not be verified.
 
     >>> model = SpikedCumulant(d=math.inf, beta=5.0)
     >>> likelihood_ratio_rate(model, gamma=1.9).rate, round(likelihood_ratio_rate(model, gamma=2.5).rate, 6)

@@ -19,8 +19,9 @@ def wishart_low_degree_norm(model: SpikedWishart, n: Count, degree: Degree) -> L
 
     Two spikes of overlap lambda and one sample give E_H0 L_u L_v = (1 - beta^2 lambda^2)^(-1/2), and n samples its
     power n. The term of degree 2 k is Gamma(n/2 + k)/(Gamma(n/2) k!) beta^(2k) E lambda^(2k); those of odd degree
-    vanish. All terms are positive, and the sum is taken of logarithms. As the degree grows the norm tends to that of
-    the whole likelihood ratio, which is finite only for beta < 1.
+    vanish. Source: arXiv:2312.14922, theorem 8, for large n and d; the terms at finite n are derived here by expanding
+    (1 - beta^2 lambda^2)^(-n/2). All terms are positive, and the sum is taken of logarithms. As the degree grows the
+    norm tends to that of the whole likelihood ratio, which is finite only for beta < 1.
 
     ValueError for n that is no integer from 1 to 2^63 - 1, a degree that is none from 0 to 1000, and an infinite d.
 

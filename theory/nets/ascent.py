@@ -45,7 +45,9 @@ def best_direction(
     """Search the largest gain S on the unit sphere of weights: the signal S* that small stacks of N layers follow.
 
     S is that of `leading_gain`. Each ascent maximizes log S - D log |theta|, which has no scale, by L-BFGS from normal
-    weights of variance 1/L and 1/C; where S < 0 at the start the sign of the last values is turned.
+    weights of variance 1/L and 1/C; where S < 0 at the start the sign of the last values is turned. Derived here: S is
+    homogeneous, so that the flow of its gradient from small weights grows along a maximum of S on the unit sphere,
+    where grad S = D S theta.
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. ConvergenceError where the best ascent
     ends with a residual above `tol`.
@@ -123,7 +125,8 @@ def learning_threshold(gain: NonNegative, noise: NonNegative) -> LearningThresho
     Of M samples without structure (uniform independent colors) the largest gain is c/sqrt(M), since the moments that
     enter S are then sums of independent noise; see `structureless_gain` for c = `noise`. A stack leaves its plateau
     along the structure of the data once this is below their gain S* of `best_direction`, from M = (c/S*)^2 on. Without
-    a signal the number is infinite.
+    a signal the number is infinite. Derived here: the plateau is left along the direction of the larger gain, and S*
+    equals c/sqrt(M) at this M.
 
     >>> round(learning_threshold(gain=0.001346073, noise=0.0076).n_samples)
     32
@@ -159,7 +162,8 @@ def structureless_gain(
     The same weights of N layers have c of order L^(2^(N-2) - 1/2) C^(-2^(N-2) - 1/2) for L >> C; with three layers the
     limit is farther off: 1.2 to 1.5 times the bound for L = 9 and three to six colors, and up to 7 times for L = 4. One
     power of L and one of C do not fit such sizes. A stack with fields has learned the marginals first, and this noise
-    does not lead it astray.
+    does not lead it astray. Derived here: S is linear in moments whose noise falls as 1/sqrt(M); the bound is S of the
+    weights described, with the norms at which it is largest.
     """
     L, C, M = n_sites, n_colors, n_samples
     checks.fits_in_memory(f"{M} samples of {L} sites", 2.0 * M * L)

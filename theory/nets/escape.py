@@ -61,8 +61,9 @@ def plateau_rate(model: Data, *, fields: bool = False) -> PlateauRate:
     """Compute the rate sigma_1 at which one layer of factored attention leaves its first plateau.
 
     For small weights the gain S = (1/L) sum A_ij V_ab K_ia,jb is bilinear, so gradient flow is linear: the singular
-    pairs of K/L grow as exp(sigma t). Time is the rate of gradient descent times the number of steps, and the loss is
-    the mean over sites in nats. With `fields`, K is the covariance (see `second_moments`).
+    pairs of K/L grow as exp(sigma t). Derived here: dA/dt = (K/L) V and dV/dt = (K/L)^T A, which the singular vectors
+    of K/L decouple. Time is the rate of gradient descent times the number of steps, and the loss is the mean over sites
+    in nats. With `fields`, K is the covariance (see `second_moments`).
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one that is too large.
 

@@ -42,7 +42,9 @@ def token_flow(covariance: Covariance, masked: NonNegativeCount, first: Matrix, 
     start, the squares never grow, and the network ends at masked regression, `token_path`.
 
     `covariance` has d >= 2 coordinates, `masked` is the number i of the masked token, `first` is A (d, d) and `last` is
-    b (d,); what stands at the masked token is not used. ValueError for other shapes.
+    b (d,); what stands at the masked token is not used. Source: arXiv:2410.19637, section 3.1, with fourth moments by
+    Isserlis' theorem (L. Isserlis, Biometrika 12, 134 (1918)); the fall of |A| is derived here by summing A_kl
+    dA_kl/dt. ValueError for other shapes.
 
     >>> from theory.models import AR1
     >>> found = token_flow(AR1(3, 0.5), 0, np.zeros((3, 3)), [0.0, 0.5, 0.0])
@@ -68,7 +70,7 @@ def token_path(covariance: Covariance, masked: NonNegativeCount, last: Vector, t
 
     b(t) = w + exp(-C t) (b(0) - w), with C the covariance of the visible tokens and w = C^-1 h. The limit w is masked
     regression without a ridge from infinitely many samples: the row i of the predictor whose errors are those of
-    `theory.masked`. A direction of variance c is learned at the rate c.
+    `theory.masked`. A direction of variance c is learned at the rate c. Source: arXiv:2410.19637, section 3.1.
 
     >>> from theory.models import AR1
     >>> token_path(AR1(3, 0.5), 1, [0.0, 0.0, 0.0], [0.0, 1e3]).round(6)

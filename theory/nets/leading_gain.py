@@ -132,9 +132,10 @@ def leading_gain(model: Data, stack: FactoredStack) -> float:
 
     The masked loss of logits z near zero is ln C - S + O(|z|^2) with S = (1/L) sum_i E[(x_i - 1/C).z_i]. S is
     homogeneous of degree D = 2 (2^N - 1) in the weights, and needs only moments of the data of up to 2^(N-1) + 1 sites.
-    A stack with fields first learns the marginals: its plateau is then the loss of predicting each site from its own
-    frequencies alone, the marginals take the place of 1/C, and z has no fields. The values of the fields are not used.
-    With skip connections S is that of the last layer alone, since the squares of small weights are smaller still.
+    Derived here: the cross entropy of log softmax(z) is expanded to first order in the logits. A stack with fields
+    first learns the marginals: its plateau is then the loss of predicting each site from its own frequencies alone, the
+    marginals take the place of 1/C, and z has no fields. The values of the fields are not used. With skip connections S
+    is that of the last layer alone, since the squares of small weights are smaller still.
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one that is too large, and
     for a stack of other sites or colors.

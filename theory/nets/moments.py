@@ -14,7 +14,8 @@ def second_moments(model: Data, *, fields: bool = False) -> Array:
 
     q is the prediction on the first plateau: 1/C, or, if the network has `fields`, the marginals; K is then the
     covariance. A masked site sees itself as zero, so its own block vanishes. `model` is a model that can be
-    enumerated, an enumeration, or `Sequences`.
+    enumerated, an enumeration, or `Sequences`. Derived here: they are the coefficients of A_ij V_ab/L in the gain of
+    one layer (see `leading_gain`).
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
@@ -30,7 +31,9 @@ def second_moments(model: Data, *, fields: bool = False) -> Array:
 def third_moments(model: Data, *, fields: bool = False) -> Array:
     """Compute T_ia,jb,kc = E[(x_ia - q_ia) x_jb x_kc] as (L, C, L, C, L, C), zero for j = i and for k = i.
 
-    The sites j and k may coincide; q is as in `second_moments`. ValueError where the (L C)^3 numbers are too many.
+    The sites j and k may coincide; q is as in `second_moments`. Derived here: they are the coefficients of the gain of
+    two layers (see `leading_gain`), whose hidden units enter as squares. ValueError where the (L C)^3 numbers are too
+    many.
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)

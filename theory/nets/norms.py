@@ -16,7 +16,8 @@ def norm_ratios(n_layers: LayerCount) -> Array:
     The logits of a factored stack are homogeneous of degree d_l = 2^(N-l) in the attention A_l, and in V_l. For a
     function of the logits, Euler's theorem gives <A_l, dloss/dA_l> = d_l G, where G is the mean of (p - x).z without
     the fields, the same for all layers. So under gradient flow d|A_l|^2/dt = d|V_l|^2/dt = -2 d_l G, whatever the data
-    and whatever the batch.
+    and whatever the batch. Derived here by Euler's theorem; that layers of one degree stay balanced is known
+    (arXiv:1806.00900).
 
     This is the law of stacks without skip connections. With them no such ratios exist: what a skip connection passes on
     is not squared, and <A_l, dloss/dA_l> of two layers can even differ in sign. Only the balance within each layer,
@@ -47,7 +48,9 @@ def conserved_quantities(stack: FactoredStack) -> ConservedQuantities:
     """Compute the constants of motion that follow from the law of norms (see `norm_ratios`).
 
     They hold for gradient flow at all times, for any data and batches, with or without fields; steps of finite size
-    change them, see `corrected_growth`.
+    change them, see `corrected_growth`. Derived here: squared norms that grow at rates of fixed ratios have weighted
+    differences that stay as they are; balanced layers (arXiv:1806.00900) and conservation laws of symmetries
+    (arXiv:2012.04728) are known.
 
     >>> conserved_quantities(FactoredStack([[[3.0, 0.0], [0.0, 0.0]]], [[[0.0, 2.0], [0.0, 0.0]]])).within_layers
     array([5.])
@@ -82,9 +85,10 @@ def corrected_growth(
     """Compute the growth of all squared norms, corrected so that the law of norms holds for steps of any size.
 
     A step from A to A - eta g changes |A|^2 by -2 eta <A, g> + eta^2 |g|^2. The first term obeys the law of norms
-    exactly, batch by batch (see `norm_ratios`); the second does not. `attention_steps` (N,) and `value_steps` (N,) are
-    the sums over all steps since `start` of eta^2 |g|^2 for each A_l and V_l. This holds for gradient descent and
-    stochastic gradient descent with any rates and batches, not for steps with momentum, weight decay, or Adam.
+    exactly, batch by batch (see `norm_ratios`); the second does not. Derived here: the square is expanded, and Euler's
+    theorem is applied to <A, g> of every batch. `attention_steps` (N,) and `value_steps` (N,) are the sums over all
+    steps since `start` of eta^2 |g|^2 for each A_l and V_l. This holds for gradient descent and stochastic gradient
+    descent with any rates and batches, not for steps with momentum, weight decay, or Adam.
 
     >>> start = FactoredStack([[[1.0]]], [[[2.0]]])
     >>> now = FactoredStack([[[1.5]]], [[[2.25]]])  # a step with eta g = -0.5 in A, -0.25 in V: both -2 eta <A, g> = 1

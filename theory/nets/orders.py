@@ -43,7 +43,9 @@ def order_fractions(network: FactoredStack | Potts | Array) -> OrderFractions:
     A stack of one or two layers has a closed form for any number of sites: its logits are polynomials of degree 1 or 2
     in the colors of the visible sites. Deeper stacks and the true logits beta z of a Potts model are evaluated in all
     C^(L-1) contexts. Any other network is given by an array (L, C^(L-1), C) of the logits of each masked site in all
-    contexts, the other sites in their order and the first of them changing slowest.
+    contexts, the other sites in their order and the first of them changing slowest. Source: the decomposition is that
+    of W. Hoeffding, Ann. Math. Stat. 19, 293 (1948); the closed form of two layers is derived here by squaring
+    polynomials of the first degree.
 
     ValueError where L times C^L exceeds 2^24. An estimate from samples is not offered there: noise stability,
     E f(x).f(x') = sum_r rho^r sigma_r^2 for contexts x' that keep each site with probability rho, gives the orders by

@@ -34,7 +34,9 @@ def high_temperature_floors(model: Potts) -> HighTemperatureFloors:
     floor_k = log C - (beta^2/2C) (1/L) sum_i sum_(r<k) sigma_ir^2, where sigma_ir^2 is the energy of the interactions
     of site i with r others in the local scores (see `order_fractions`): near the uniform distribution the cross entropy
     is quadratic, and the parts of different order are orthogonal, so that each adds its own gain. The exact floors are
-    those of `theory.potts.k_body_floor`. ValueError for a model that is too large to enumerate.
+    those of `theory.potts.k_body_floor`. Derived here: to second order small logits z gain E (x - 1/C).z - (1/2C) E
+    |z|^2, which is largest where z is the projection of the true logits on the orders allowed. ValueError for a model
+    that is too large to enumerate.
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=0.1)
@@ -55,7 +57,9 @@ def truncated_conditional_loss(model: Potts | Enumeration, order: Count) -> floa
 
     At every site the part of beta z with up to order - 1 other sites is kept (see `order_fractions`). These predictions
     belong to those that `theory.potts.k_body_floor` minimizes over, so the loss lies above that floor; with all orders
-    it is the floor of the true conditionals. ValueError for an `order` outside 1 to L, and for too large a model.
+    it is the floor of the true conditionals. Derived here: the orthogonal decomposition of `order_fractions` is cut
+    off, and the cross entropy of what is left is summed over all states. ValueError for an `order` outside 1 to L, and
+    for too large a model.
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)

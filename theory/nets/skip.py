@@ -59,9 +59,10 @@ def factored_floor(
     goes from random weights of variance 0.3^2 or 1 over L and C to a minimum; `fields` adds free logits to every site.
     The minimum is returned with |A| = |V|.
 
-    `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one that is too large.
-    ConvergenceError where the best descent ends with a gradient longer than `tol`: the loss of few sequences may have
-    no minimum at finite weights.
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`. Source: the conditionals of one factored
+    layer are those of arXiv:2410.19637, eq. 1; their least masked loss is searched here. ValueError for one that is too
+    large. ConvergenceError where the best descent ends with a gradient longer than `tol`: the loss of few sequences may
+    have no minimum at finite weights.
 
     >>> from theory.models import PottsModel
     >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]])
@@ -131,7 +132,9 @@ def lower_layers(
     weights, and none acts on another, so that each blows up on its own after eps^-2 T_l. Which of them moves first is
     decided by its start, not by its place in the stack; the last layer has moved before, at `plateau_rate`. Where the
     plateau has learned all that the data say, p are their conditional laws, and no layer ever leaves. Times have the
-    digits of the plateau: the lower the `tol` of `factored_floor`, the more.
+    digits of the plateau: the lower the `tol` of `factored_floor`, the more. Derived here: the loss of the plateau is
+    expanded to first order in the squares that the skip connections add to what the last layer reads, and its flow
+    blows up as in `escape_time`.
 
     The last layer of `stack` is not used. `model` is a model that can be enumerated, an enumeration, or `Sequences`.
     ValueError for a stack without skip connections or lower layers, for lower layers without weights, where sizes

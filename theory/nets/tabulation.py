@@ -34,7 +34,7 @@ def logits_table(
     sites or (K, C) for each its own, while all other sites keep what `sequence` has there. The table (K, C^(K-1), C)
     holds the logits of these tokens at each of the sites, the other K - 1 in the order of `sites` and the first of them
     changing slowest: what `order_fractions` takes. Columns of other tokens are left out, which conditions on the site
-    having one of the C tokens.
+    having one of the C tokens. Source: no formula; the numbers are those that `network` returns.
 
     This makes K C^(K-1) predictions, in batches of at most `batch_size` sequences. The table may hold 2^24 numbers
     (128 MiB), which K C^K must not exceed: 19 sites of 2 tokens, 5 of 20. Batches of long sequences are made smaller,

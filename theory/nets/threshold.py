@@ -121,7 +121,9 @@ def spectral_overlaps(
     Symbols are those of `spectral_threshold`. With c = n2/n1 and t = theta^2/(s^2 n1), the squared cosines above the
     threshold t^2 > c are 1 - c (1 + t)/(t (t + c)) for the colors and 1 - (c + t)/(t (t + 1)) for the sites, and the
     top singular value is s sqrt(n1 (1 + t) (c + t)/t). Below the threshold they are 0, 0, and s (sqrt(n1) + sqrt(n2)).
-    The colors are found with many fewer samples than the sites, of which there are many more.
+    The colors are found with many fewer samples than the sites, of which there are many more. Source: a known law of
+    spiked rectangular matrices (F. Benaych-Georges and R. R. Nadakuditi, arXiv:1103.2221), not looked up for this; the
+    noise is that of `spectral_threshold`.
 
     >>> found = spectral_overlaps(60, 10, 0.1342, 1600)
     >>> round(found.colors, 9), round(found.sites, 9), round(found.top_value, 9)
@@ -151,6 +153,8 @@ def linear_response_signal(model: PottsModel) -> float:
     .1 at any site. Within these bounds the exact signal of small random models differed by up to 12 % at a variance of
     .02 and up to 21 % at .05, and by 41 % at .1 where all couplings had one sign. Beyond them, and wherever the model
     can be enumerated or sampled, `population_signal` is the number, for unequal frequencies its whitened form.
+    Derived here: to first order in beta two sites have the covariance beta J_ij U0/C^2, one product with this singular
+    value.
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)
@@ -184,6 +188,8 @@ def population_signal(model: Data, *, whitened: bool = False, least_share: Share
 
     It is exact for a model that can be enumerated or its enumeration. For `Sequences` it is the top value of the
     sample, noise included, so these must be many more than the threshold. It is zero where all sites are independent.
+    Derived here: one layer gains A_ij V_ab times the covariances of pairs, so that theta is the gain of its best
+    product, and the whitening makes the noise of independent sites white.
 
     With colors of unequal marginals the noise of a sample covariance is no longer white, and the plain top pair finds
     the couplings much later than `spectral_overlaps` says. `whitened` multiplies the contrasts of every site by the
@@ -226,7 +232,9 @@ def spectral_signal(model: Data, *, whitened: bool = False) -> SpectralSignal:
     of the population: what independent sites of these marginals would give in as many samples, 1/(the sum of the
     squared weights), is subtracted before the share is taken. A share of a few hundred samples is therefore rough, and
     the weights must count samples, not states of a law. The share is NaN where the top value is not above the noise of
-    independent sites.
+    independent sites. Source: the best product is the nearest Kronecker product of C. F. Van Loan and N. Pitsianis
+    (Linear Algebra for Large Scale and Real-Time Applications, Kluwer, 1993); what noise adds to the squares is
+    derived here from the covariance of independent sites.
 
     >>> from theory.models.potts import complete_graph
     >>> found = spectral_signal(PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1))

@@ -19,7 +19,8 @@ def ring_contrasts(n_sites: Annotated[int, AtLeast(3)], color_couplings: Any, be
     The model is S = sum_i U[s_i, s_i+1] on a ring of L = `n_sites` >= 3 sites, with any symmetric `color_couplings` U
     (C, C) and P(s) = exp(beta S)/Z. With the transfer matrix T = exp(beta U) two sites at distance r have the joint law
     T^r_ab T^(L-r)_ba / tr T^L. Where U is the identity, the C - 1 contrasts of a site are independent copies of each
-    other with the covariance (1/C) mu^r, but for terms of order mu^(L-r); mu is `ring_correlation`.
+    other with the covariance (1/C) mu^r, but for terms of order mu^(L-r); mu is `ring_correlation`. Derived here: the
+    joint law of two sites is projected on the Helmert contrasts, which for U = identity are eigenvectors of T.
     """
     L = n_sites
     U = symmetric("color_couplings", color_couplings)
@@ -39,7 +40,9 @@ def ring_correlation(n_colors: Several, beta: NonNegative) -> float:
     """Compute the correlation mu of neighbors on the infinite ferromagnetic ring of C = `n_colors` colors.
 
     It is the ratio of the two eigenvalues of the transfer matrix exp(beta delta_ab),
-    mu = (e^beta - 1)/(e^beta + C - 1): sites at distance r agree with probability 1/C + (1 - 1/C) mu^r.
+    mu = (e^beta - 1)/(e^beta + C - 1): sites at distance r agree with probability 1/C + (1 - 1/C) mu^r. Source: the
+    method of transfer matrices (H. A. Kramers and G. H. Wannier, Phys. Rev. 60, 252 (1941)), rederived here: the
+    eigenvalues are e^beta + C - 1 and, C - 1 times, e^beta - 1.
 
     >>> round(ring_correlation(2, 2.0), 6)  # tanh(beta/2), as in the Ising chain with coupling beta/2
     0.761594
@@ -59,7 +62,9 @@ def heteroskedasticity(population: ContrastPopulation, states: Any, weights: Any
     all states of a model with their probabilities, or a sample with equal weights (None).
 
     By inversion in blocks, with the precision matrix Q = Sigma^-1 of all contrasts and the centered contrasts z,
-    r = Q_ii^-1 (Q z)_i and x^T Sxx^-1 x = z^T Q z - (Q z)_i^T Q_ii^-1 (Q z)_i. ValueError for a singular covariance.
+    r = Q_ii^-1 (Q z)_i and x^T Sxx^-1 x = z^T Q z - (Q z)_i^T Q_ii^-1 (Q z)_i. Derived here: the errors of ridge
+    regression on Gaussian data follow from the independence of r and x, by which the mean of the product is u E|r|^2;
+    the measure is the ratio of the two. ValueError for a singular covariance.
     """
     colors = checked_samples("states", states, population.n_colors, population.n_sites)
     shares, Q = normalized_weights(weights, len(colors)), _precision(population)

@@ -100,7 +100,8 @@ class Enumeration(Result):
 def enumerate_states(model: Potts, max_states: Count = MAX_STATES) -> Enumeration:
     """List all states of a small model and compute their exact probabilities.
 
-    ValueError, before any work is done, where the C^L states are more than `max_states`.
+    Source: the definition of the model, P(s) = exp(beta S)/Z, summed term by term. ValueError, before any work is done,
+    where the C^L states are more than `max_states`.
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)

@@ -65,7 +65,9 @@ def excess_loss_coefficient(
     H the Hessian of the loss summed over sites and K the covariance of its gradient by one sample, both at the true
     model, the minimum over M samples is theta + H^+ g, where g is the mean of M gradients. It costs (1/2) g^T H^+ g,
     on average tr(H^+ K)/(2M). H^+ is the pseudo-inverse, since gauges leave directions without effect. This is the
-    sandwich formula of M-estimators: the covariance of theta is H^+ K H^+ / M.
+    sandwich formula of M-estimators: the covariance of theta is H^+ K H^+ / M. Source: known (P. J. Huber, Proc. Fifth
+    Berkeley Symp. Math. Stat. Prob. 1, 221 (1967)), rederived here by the expansion of the loss to second order about
+    the true model.
 
     The averages are exact, by enumeration. ValueError for systems too large to enumerate, for models that the
     parameterization cannot represent, and for models without couplings.
@@ -103,6 +105,7 @@ def recovery_error_coefficient(
 
     It is tr(G H^+ K H^+)/|W'|^2, where the quadratic form G measures a change of the identifiable couplings W',
     |dW'|^2 = dtheta^T G dtheta; the rest is as in `excess_loss_coefficient`, and so are the errors raised.
+    Derived here: the quadratic form G is averaged over the sandwich covariance H^+ K H^+ / M of the fitted parameters.
     """
     return excess_loss_coefficient(model, parameterization, fields).recovery_coefficient
 
@@ -113,6 +116,7 @@ def complexity_gain(model: Potts | Enumeration, fields: bool = True) -> float:
     """Compute how many times more samples the full fit needs than the factored one for the same excess loss.
 
     Both are compared to leading order in 1/M, at a model with factored couplings; see `excess_loss_coefficient`.
+    Derived here: equal excess losses need numbers of samples in the ratio of the two coefficients tr(H^+ K)/2.
     """
     enumerated = enumeration_of(model)
     full, factored = (excess_loss_coefficient(enumerated, name, fields) for name in FULL_AND_FACTORED)

@@ -83,8 +83,9 @@ class FiniteCurieWeiss(Result):
 def finite_curie_weiss(n_sites: Count, n_colors: Several, beta: NonNegative) -> FiniteCurieWeiss:
     """Solve the Curie-Weiss Potts ferromagnet of `n_sites` sites and `n_colors` colors exactly.
 
-    The sums over occupations take a time of order n_sites^2; ValueError above 4000 sites, for which `curie_weiss` gives
-    the limit of infinitely many.
+    The sums over occupations take a time of order n_sites^2. Derived here: S = sum_a n_a (n_a - 1)/(2 N) depends on the
+    occupations alone, so that Z/N! is the coefficient of z^N in the q-th power of the polynomial sum_n w(n) z^n of
+    `FiniteCurieWeiss`. ValueError above 4000 sites, for which `curie_weiss` gives the limit of infinitely many.
 
     >>> two = finite_curie_weiss(n_sites=2, n_colors=2, beta=2.0)
     >>> round(two.largest_fraction, 6)  # both sites agree with probability e/(e + 1)

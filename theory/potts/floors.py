@@ -23,8 +23,9 @@ ROUNDING = 1e-14  # by which a loss may rise in a step that is accepted
 def masked_loss_floor(model: Potts | Enumeration) -> float:
     """Compute the least mean cross entropy, in nats, with which a masked site can be predicted from all other sites.
 
-    It is the conditional entropy (1/L) sum_i H(s_i | all others) of the model, reached by its true conditionals. The
-    sum over states is exact; ValueError for a system that is too large to enumerate.
+    It is the conditional entropy (1/L) sum_i H(s_i | all others) of the model, reached by its true conditionals.
+    Source: Gibbs' inequality, rederived here: any other prediction adds its mean Kullback-Leibler divergence from the
+    true conditionals. The sum over states is exact; ValueError for a system that is too large to enumerate.
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
@@ -38,7 +39,9 @@ def masked_loss_floor(model: Potts | Enumeration) -> float:
 def masked_loss_floors_by_site(model: Potts | Enumeration) -> Array:
     """Compute for every site the least cross entropy with which it can be predicted from all other sites, (L,).
 
-    It is H(s_i | all others) = -sum_s P(s) log P(s_i | all others) in nats; ValueError for too large a system.
+    It is H(s_i | all others) = -sum_s P(s) log P(s_i | all others) in nats. Source: the definition of a conditional
+    entropy (C. E. Shannon, Bell Syst. Tech. J. 27, 379 (1948)) and Gibbs' inequality, as in `masked_loss_floor`.
+    ValueError for too large a system.
     """
     states = enumeration_of(model)
     n_sites, n_colors = states.model.n_sites, states.model.n_colors

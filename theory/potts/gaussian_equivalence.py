@@ -159,7 +159,9 @@ def ridgeless_contrast_regression(population: ContrastPopulation, alpha: SampleR
     """Compute the limit lam -> 0 of `contrast_regression`: interpolation of minimum norm, or least squares.
 
     The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is that of
-    least squares above. ValueError where n equals that rank, since the error diverges there.
+    least squares above. Derived here: below the rank kappa solves df1(kappa) = n, the degrees of freedom that fit all
+    samples, and above it kappa = 0; the errors are those of `contrast_regression` at this kappa. ValueError where n
+    equals that rank, since the error diverges there.
     """
     ranks, d = LinearPredictors.of(population).ranks, population.covariance.size
     diverging = ranks[abs(alpha * d - ranks) < 1e-9 * ranks]
@@ -174,8 +176,9 @@ def ring_test_error(n_colors: Several, beta: float, alpha: SampleRatio, lam: Non
 
     With U = identity the C - 1 contrasts of a site are independent copies of an AR(1) process, divided by C, whose
     correlation is mu = `ring_correlation`; hence E = ((C-1)/C) E_AR1(mu, alpha, C lam). The value lam = 0 means the
-    limit lam -> 0. ConvergenceError where the equation for the effective ridge is not solved; ValueError at alpha = 1
-    without a ridge, where the error diverges.
+    limit lam -> 0. Derived here: the errors of the C - 1 independent copies add up, and data of variance 1/C with the
+    ridge lam are data of variance 1 with the ridge C lam. ConvergenceError where the equation for the effective ridge
+    is not solved; ValueError at alpha = 1 without a ridge, where the error diverges.
     """
     C = n_colors
     correlation = ring_correlation(C, beta)

@@ -97,7 +97,9 @@ def curie_weiss_critical_beta(n_colors: Several) -> float:
     """Compute the inverse temperature of the transition of q = `n_colors` colors.
 
     It is 2 (q - 1) log(q - 1)/(q - 2), where the ordered and the disordered phase have the same weight; its limit 2 for
-    two colors is a continuous transition.
+    two colors is a continuous transition. Source: known of the mean-field Potts model (F. Y. Wu, Rev. Mod. Phys. 54,
+    235 (1982)), rederived here: phi(s) = phi(0) (see `CurieWeissBranch`) and the equation for s hold together at s = (q
+    - 2)/(q - 1), where exp(beta s) = (q - 1)^2.
     """
     q = n_colors
     return 2.0 if q == 2 else 2 * (q - 1) * math.log(q - 1) / (q - 2)
@@ -108,7 +110,9 @@ def curie_weiss_spinodals(n_colors: Several) -> tuple[float, float]:
     """Compute the two inverse temperatures between which both phases are at least metastable.
 
     The ordered phase exists from the first one on; the disordered phase is stable against small changes below the
-    second one, which is q.
+    second one, which is q. Derived here: the ordered branch begins where t/s(t) is least (see `curie_weiss`), and the
+    slope of the right side of the equation for s is beta/q at s = 0, which makes the disordered phase unstable from
+    beta = q on.
     """
     q = n_colors
     turning = _turning(q)
@@ -117,7 +121,11 @@ def curie_weiss_spinodals(n_colors: Several) -> tuple[float, float]:
 
 @checked
 def curie_weiss_jump(n_colors: Several) -> float:
-    """Compute the order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1)."""
+    """Compute the order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1).
+
+    Source: known of the mean-field Potts model (F. Y. Wu, Rev. Mod. Phys. 54, 235 (1982)), rederived here: at the
+    critical beta this s solves the equation of `curie_weiss`, and its weight equals that of the disordered phase.
+    """
     q = n_colors
     return (q - 2) / (q - 1)
 
@@ -126,7 +134,9 @@ def curie_weiss_jump(n_colors: Several) -> float:
 def curie_weiss_latent_heat(n_colors: Several) -> float:
     """Compute the energy per site of the disordered phase minus that of the ordered one where both coexist.
 
-    It is (q - 2)^2/(2 q (q - 1)), in units of the coupling.
+    It is (q - 2)^2/(2 q (q - 1)), in units of the coupling. Source: known of the mean-field Potts model (F. Y. Wu, Rev.
+    Mod. Phys. 54, 235 (1982)), rederived here: the energies -(1/2) sum_a x_a^2 of the two phases differ by (q - 1)
+    s^2/(2 q), with s of `curie_weiss_jump`.
     """
     q = n_colors
     return (q - 2) ** 2 / (2 * q * (q - 1))

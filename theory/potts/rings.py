@@ -169,8 +169,10 @@ class Ring(Result):
 def ring(n_sites: float, color_couplings: Any, beta: float = 1.0, periodic: bool = True) -> Ring:
     """Solve a ring, or an open chain, of Potts spins with neighbor interactions exactly; `n_sites` may be inf.
 
-    `color_couplings` U (C, C) is any symmetric matrix, in S = sum_i U[s_i, s_{i+1}] and P = exp(beta S)/Z. ValueError
-    for a periodic chain of fewer than 3 sites, and where the infinite chain is degenerate within rounding.
+    `color_couplings` U (C, C) is any symmetric matrix, in S = sum_i U[s_i, s_{i+1}] and P = exp(beta S)/Z. Source: the
+    method of transfer matrices (H. A. Kramers and G. H. Wannier, Phys. Rev. 60, 252 (1941)), applied here to any
+    symmetric U and to powers in logarithms. ValueError for a periodic chain of fewer than 3 sites, and where the
+    infinite chain is degenerate within rounding.
 
     >>> two_colors = ring(math.inf, np.eye(2), beta=1.0)
     >>> round(two_colors.log_partition_function_per_site, 6)  # log(e + 1)

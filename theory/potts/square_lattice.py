@@ -11,7 +11,9 @@ from theory.core import NonNegative, Several, checked
 def square_lattice_critical_beta(n_colors: Several) -> float:
     """Compute the critical inverse temperature of q = `n_colors` colors on the square lattice, log(1 + sqrt q).
 
-    It follows from self-duality. The transition is continuous up to q = 4 and of first order above.
+    It follows from self-duality. The transition is continuous up to q = 4 and of first order above. Source: known
+    (R. B. Potts, Proc. Camb. Philos. Soc. 48, 106 (1952)), rederived here: duality maps e^beta - 1 to q/(e^beta - 1),
+    and sqrt q is its fixed point.
     """
     return math.log1p(math.sqrt(n_colors))
 
@@ -20,7 +22,9 @@ def square_lattice_critical_beta(n_colors: Several) -> float:
 def square_lattice_critical_energy(n_colors: Several) -> float:
     """Compute the energy of -S per site at the critical beta, -(1 + 1/sqrt q), which follows from self-duality.
 
-    Above q = 4, where two phases coexist, it is the mean of their energies.
+    Above q = 4, where two phases coexist, it is the mean of their energies. Source: known (R. B. Potts, Proc. Camb.
+    Philos. Soc. 48, 106 (1952)), rederived here: the derivative by beta of the duality of log Z per site, f(v) =
+    log(v^2/q) + f(q/v) with v = e^beta - 1, is an equation for the energy at v = sqrt q.
     """
     return -(1 + 1 / math.sqrt(n_colors))
 

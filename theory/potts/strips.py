@@ -122,7 +122,9 @@ def cylinder(circumference: Several, n_colors: Several, beta: NonNegative, *, to
 
     `circumference` sites form a periodic row; a row of 2 has double bonds, as in `torus_graph`. log Z per site is the
     log of the leading eigenvalue over the circumference, and the energy its exact derivative (Hellmann and Feynman). At
-    the critical beta the energy is that of the infinite lattice at every circumference, by self-duality.
+    the critical beta the energy is that of the infinite lattice at every circumference, by self-duality. Source: the
+    method of transfer matrices (H. A. Kramers and G. H. Wannier, Phys. Rev. 60, 252 (1941)), applied here to rows of q
+    colors.
 
     ConvergenceError where the relative residual of the eigenvector stays above `tol`; ValueError where a row has more
     than 2^18 states.
@@ -158,8 +160,9 @@ def torus(rows: Several, columns: Several, n_colors: Several, beta: NonNegative)
 
     The partition function is Z = trace A^length, where A is the transfer matrix of the shorter row. States of the row
     that differ by a shift, a reflection, or a permutation of colors contribute the same, so one of each class is
-    propagated. A width of 2 has double bonds, as in `SquareLatticePotts`. ValueError where a row has more than 2^14
-    states.
+    propagated. A width of 2 has double bonds, as in `SquareLatticePotts`. Source: the method of transfer matrices
+    (H. A. Kramers and G. H. Wannier, Phys. Rev. 60, 252 (1941)), applied here to rows of q colors. ValueError where a
+    row has more than 2^14 states.
     """
     width, length = sorted((rows, columns))
     if length > MAX_LENGTH:

@@ -42,7 +42,9 @@ def attention_averages(
 
     A query puts the weight beta = `same_word_weight` (by default alpha) on its own word, alpha = `same_topic_weight` on
     other words of its topic and 1 on all others. Documents are long and have tau topics. Z = (A + tau - 1)/tau with A =
-    ((v - 1) alpha + beta)/v. Raises ValueError for weights below 0, or so large that Z is no finite number.
+    ((v - 1) alpha + beta)/v. Derived here: of the positions of a long document a share 1/tau belongs to each of its
+    topics and 1/(tau v) to each of their words, which gives the normalization Z. Raises ValueError for weights below 0,
+    or so large that Z is no finite number.
     """
     alpha = same_topic_weight
     beta = alpha if same_word_weight is None else same_word_weight
@@ -57,7 +59,10 @@ def attention_averages(
 
 @checked
 def attention_logits(key_matrix: Matrix, query_matrix: Matrix) -> Array:
-    """Return the attention logits G = W_K^T W_Q/sqrt(d_a), [key, query], (D, D), of W_K and W_Q, both (d_a, D)."""
+    """Return the attention logits G = W_K^T W_Q/sqrt(d_a), [key, query], (D, D), of W_K and W_Q, both (d_a, D).
+
+    Source: the scaled dot product of A. Vaswani et al., Adv. Neural Inf. Process. Syst. 30 (2017).
+    """
     W_K, W_Q = key_matrix, query_matrix
     if W_K.shape != W_Q.shape:
         raise ValueError(f"query_matrix must have the shape of key_matrix, {W_K.shape}, got {W_Q.shape}")
@@ -84,8 +89,10 @@ def population_loss(
     It is averaged over all topic sets, queries and words. `logits` are G (D, D) with [key, query], where -inf excludes
     a key. `matrix` is W (D, D) or a BlockMatrix, and `bias` is (D,), by default that of the BlockMatrix or zero. `loss`
     is "squared", E |f - e_word|^2 summed over outputs, or "cross_entropy" in nats. `keys` says whether attention sees
-    "all" positions, or only the "unselected" ones, which all show their true word. Raises ValueError above 200 000
-    topic sets, for shapes that do not fit, and where a query is left without keys.
+    "all" positions, or only the "unselected" ones, which all show their true word. Derived here: without positions
+    attention sees only how often each token occurs, which in long documents the topic set decides, so that the
+    expectation is a finite sum over topic sets and queries. Raises ValueError above 200 000 topic sets, for shapes that
+    do not fit, and where a query is left without keys.
     """
     G = _logits(model, logits)
     W, b = weights_of(model, matrix, bias)

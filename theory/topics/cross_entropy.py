@@ -64,8 +64,9 @@ def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: Positive) ->
 
     Without a ridge there is no minimizer: the gap between same-topic and different-topic entries grows without end
     while the loss falls to log(tau v). By symmetry the problem has two unknowns. `residual` is the gradient relative to
-    the pull of the ridge, and `iterations` the steps of the minimization. Raises ConvergenceError where the gradient
-    does not vanish.
+    the pull of the ridge, and `iterations` the steps of the minimization. Derived here: under permutations of topics,
+    and of the words of a topic, only two amplitudes are left, the gap in the topic sector and one along E xbar. Raises
+    ConvergenceError where the gradient does not vanish.
     """
     reduced = _Reduced.of(model, masking)
 

@@ -36,8 +36,10 @@ def embedding_family(
 
     `mask_entry` m <= 0 is E_0w, and the diagonal lies above the rest of its topic by `diagonal_excess` >= 0. Each such
     matrix is positive semidefinite, and outside these signs none is. Different-topic entries are -(r delta/T + q m)/(1
-    - q), the mean of a topic's block lies delta higher, and E_00 = -(1 - q) m/q. Raises ValueError outside these signs,
-    for m other than 0 without masked tokens (q = 0), and for an excess at v = 1.
+    - q), the mean of a topic's block lies delta higher, and E_00 = -(1 - q) m/q. Derived here: the minimizers are the E
+    with E xbar_S = mu_S for every topic set S, and among symmetric block matrices these equations leave two numbers
+    free. Raises ValueError outside these signs, for m other than 0 without masked tokens (q = 0), and for an excess at
+    v = 1.
     """
     delta, v = same_topic_gap(model, masking), model.words_per_topic
     q, r = masking.mask_fraction, masking.random_fraction
@@ -58,6 +60,7 @@ def embedding_excess(model: Topics, masking: Masking, dimension: NonNegativeCoun
     """Return (T - 1 - d) zeta, the excess squared loss of the best embedding in d = `dimension` dimensions.
 
     The bias is free; zeta is the topic variance. Any d-dimensional subspace of the topic sector is optimal, and from
-    d = T - 1 on the excess is 0.
+    d = T - 1 on the excess is 0. Derived here: every direction of the topic sector that the embedding leaves out costs
+    the variance zeta that mu_S has along it.
     """
     return max(model.n_topics - 1 - dimension, 0) * sectors(model, masking).topic_variance

@@ -49,10 +49,12 @@ def stage1_flow(
 
     Attention is uniform and documents are long. The squared loss, summed over outputs, has a closed form: the topic
     sector relaxes at the rate 2 L1 and the mean at 2 L0, or 2 (L0 + 1) with a bias, where L1 and L0 are the eigenvalues
-    of `sectors`. With `step` the path is that of gradient descent with this step instead: `times` are then numbers of
-    iterations, and exp(-2 L t) becomes (1 - 2 step L)^k. A loss averaged over the D outputs divides every rate by D.
-    The flow under cross-entropy (without a bias or a step) consists of two scalar equations, integrated to 1e-12.
-    Raises ValueError for times below 0, for fractional numbers of steps, and for a step at which descent diverges.
+    of `sectors`. Derived here: the squared loss is quadratic with E[xbar xbar^T] as its only matrix, so that every
+    sector relaxes on its own. With `step` the path is that of gradient descent with this step instead: `times` are then
+    numbers of iterations, and exp(-2 L t) becomes (1 - 2 step L)^k. A loss averaged over the D outputs divides every
+    rate by D. The flow under cross-entropy (without a bias or a step) consists of two scalar equations, integrated to
+    1e-12. Raises ValueError for times below 0, for fractional numbers of steps, and for a step at which descent
+    diverges.
 
     >>> from theory.models import Masking, TopicModel
     >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
@@ -76,6 +78,7 @@ def stability_limit(model: Topics, masking: Masking, *, bias: FlowBias = "none")
     """Return the step below which gradient descent on the squared loss converges, 1/max(L1, L0).
 
     L1 and L0 are the eigenvalues topic and mean of `sectors`; with a "trained" bias L0 + 1 takes the place of L0.
+    Derived here: a step multiplies what a mode lacks by 1 - 2 step L, which must lie above -1.
     """
     at = sectors(model, masking)
     return 1 / max(at.topic, at.mean + (bias == "trained"))

@@ -30,7 +30,9 @@ def sectors(model: Topics, masking: Masking) -> Sectors:
     """Return the eigenvalues kappa^2 zeta (topics) and (1 - q)^2/(T v) + q^2 (mean) of E[xbar xbar^T].
 
     They set the speed at which each sector is learned, and how much a ridge shrinks it. The masking noise of long
-    documents averages out, so that xbar depends on the topics alone.
+    documents averages out, so that xbar depends on the topics alone. Derived here: xbar is kappa mu_S and a constant,
+    so that its covariance is kappa^2 times that of mu_S, and what remains of its second moments is the square of E
+    xbar.
     """
     zeta, q = model.topic_variance, masking.mask_fraction
     return Sectors(masking.true_fraction**2 * zeta, (1 - q) ** 2 / model.n_words + q * q, zeta)

@@ -59,7 +59,9 @@ def stage2_loss(
     the rest of its topic), alpha = `same_topic_weight` on other words of its topic, `mask_weight` on [MASK] and 1 on
     all others. A [MASK] query puts `mask_query_weight` on [MASK] keys and 1 on words; this weight equals
     `same_word_weight` if [MASK] is tied like a word. With `keys` "unselected" attention sees unselected positions only.
-    Raises ValueError for weights below 0, where a query is left without keys, and for weights too large to add.
+    Derived here: the attention on a topic is its weight over the sum of all, so that the outputs are fractions linear
+    in the weights above and below, whose squares are added over the classes of queries and of words. Raises ValueError
+    for weights below 0, where a query is left without keys, and for weights too large to add.
     """
     alpha = same_topic_weight
     beta = alpha if same_word_weight is None else same_word_weight
@@ -92,8 +94,9 @@ def stage2_optimum(
     (A - 1) and R1 is the share of a topic of the document in uniform attention; A* >= 1 is then the root of a quartic
     in x. At other mask weights it is the best of the roots of a quartic in A. The mask weight "free" minimizes over the
     weight of [MASK] too, which gives the optimum without any tying; that weight may be 0, and without random words both
-    weights are infinite. `bias` and `keys` are as in `stage2_loss`. Raises ConvergenceError where the optimum is not
-    verified.
+    weights are infinite. `bias` and `keys` are as in `stage2_loss`. Derived here: the slope of the loss is a sum of two
+    linear functions of A over cubes of the two normalizations, of which the quartic is the numerator. Raises
+    ConvergenceError where the optimum is not verified.
 
     >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
     >>> optimum = stage2_optimum(model, Masking(selected=0.15, kept=0.1, randomized=0.1))

@@ -31,7 +31,12 @@ class Stage2Bounds(Result):
 
 @checked
 def stage2_bounds(model: TopicModel, masking: Masking) -> Stage2Bounds:
-    """Return both ceilings of A*; one is infinite where nothing is randomized, the other where nothing is hidden."""
+    """Return both ceilings of A*; one is infinite where nothing is randomized, the other where nothing is hidden.
+
+    Derived here: but for positive factors the slope of the loss in the x of `stage2_optimum` is c x - b and a term that
+    is never negative, so that x <= b/c; queries with random words of the document's topics and those with true words
+    both add to c, and either part alone gives one ceiling.
+    """
     hidden = masking.hidden_fraction
     words = 1 + model.n_topics * masking.kept / masking.randomized if masking.randomized else math.inf
     return Stage2Bounds(words, 1 + model.topics_per_document / hidden if hidden else math.inf)
@@ -42,7 +47,9 @@ def without_random_words(model: TopicModel, masking: Masking) -> float:
     """Return the optimal topic weight A* of a masking without random words, in closed form.
 
     A* = 1 + (tau - 1)/((1 - kappa)(1 - kappa/tau - (1 - kappa)/T)), where kappa is the share of true tokens. It is 1 if
-    nothing is kept either, since then no query shows its word. Raises ValueError unless `masking.randomized` is 0.
+    nothing is kept either, since then no query shows its word. Derived here: without random words the slope of the loss
+    is linear in the x of `stage2_optimum`, but for a positive factor. Raises ValueError unless `masking.randomized` is
+    0.
     """
     if masking.randomized:
         raise ValueError(f"masking must have randomized = 0, got {masking.randomized}")
@@ -57,6 +64,8 @@ def unselected_keys(model: TopicModel, masking: Masking) -> float:
     """Return the optimal topic weight A* where attention sees unselected positions only.
 
     A* = 1 + T p_c/p_r, infinite at p_r = 0. With tau = 1 or p_c = 0 nothing favors the own topic, and A* = 1.
+    Derived here: all keys show true words, so that attention to the own topic outputs just this topic; only random
+    words of the document's topics limit it, and the slope of `stage2_optimum` is linear in x but for a positive factor.
     """
     if masking.kept == 0 or model.topics_per_document == 1:
         return 1.0
@@ -68,8 +77,9 @@ def many_topics(masking: Masking, topics_per_document: Count, *, mask_weight: We
     """Return the limit of the optimal topic weight A* as T -> infinity at fixed tau = `topics_per_document`.
 
     A* = (n + kappa (tau - 1)/n)/(1 - kappa) with n = kappa (tau - 1) + (r + g q) tau for a mask weight g; kappa, r and
-    q are the shares of true, random and masked tokens. Raises ValueError at kept = 0, where A* need not have this
-    limit.
+    q are the shares of true, random and masked tokens. Derived here: a query with a random word finds nothing of its
+    topic if T is large, so that A* minimizes the loss of queries that show the true word, a sum of squared fractions
+    that are linear in A above and below. Raises ValueError at kept = 0, where A* need not have this limit.
     """
     tau = topics_per_document
     kappa = masking.true_fraction
@@ -86,6 +96,7 @@ def scaling_limit(masking: Masking, share: Share) -> float:
     """Return a(x) = lim A*/tau as T and tau grow with tau/T = x = `share` in [0, 1].
 
     It is the root of the same quartic as at finite T, with its limiting coefficients; a(0) = 1/(p_m (1 - p_c)).
+    Derived here: the limit is taken of every coefficient of that quartic.
     """
     x = share
     kappa, kept, randomized = masking.true_fraction, masking.kept, masking.randomized

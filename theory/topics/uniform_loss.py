@@ -56,8 +56,10 @@ def population_loss_uniform(
     """Return the loss of f = W xbar_S + b, averaged over all topic sets S of infinitely long documents.
 
     `matrix` is W (D, D) or a BlockMatrix, and `bias` is b (D,), by default that of the BlockMatrix or zero. The loss
-    "squared" is E |f - e_word|^2, summed over the D outputs; "cross_entropy" is -log softmax(f)[word], in nats. Raises
-    ValueError above 200 000 topic sets.
+    "squared" is E |f - e_word|^2, summed over the D outputs; "cross_entropy" is -log softmax(f)[word], in nats.
+    Derived here: long documents of the topics S all show the same frequencies xbar_S, and their words have the
+    frequencies mu_S, from which single words differ by 1 - 1/(tau v) in squared distance. Raises ValueError above 200
+    000 topic sets.
     """
     seen = documents(model, masking)
     W, b = weights_of(model, matrix, bias)
@@ -90,7 +92,9 @@ def block_loss_uniform(masking: Masking, W: BlockMatrix, *, loss: Loss = "square
     """Return the loss of a block matrix with uniform attention, for any number of topics.
 
     It equals `population_loss_uniform`, by symmetry: an output has one of three values, that of words of the topics S
-    in the document, of words outside, and of [MASK]. Raises ValueError unless W is of a TopicModel.
+    in the document, of words outside, and of [MASK]. Derived here: these values are the sums of W xbar_S + b over the
+    classes of entries, and count tau v times, (T - tau) v times and once. Raises ValueError unless W is of a
+    TopicModel.
     """
     model = W.model
     if not isinstance(model, TopicModel):

@@ -22,8 +22,9 @@ def optimal_value_matrix(
     At ridge = 0 it is the minimizer of least norm, the limit of gradient flow from zero. `bias` is "free" (trained, not
     decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three cases, where delta =
     `same_topic_gap`, and L1 and L0 are the eigenvalues topic and mean of `sectors`. The mean is fitted by a free bias
-    alone; otherwise it is shrunk by L0/(L0 + ridge), with L0 + 1 for L0 if a decayed bias takes part. Raises ValueError
-    where the topic proportions do not vary.
+    alone; otherwise it is shrunk by L0/(L0 + ridge), with L0 + 1 for L0 if a decayed bias takes part. Derived here: it
+    is ridge regression of the word frequencies mu_S on xbar_S, whose second moments are diagonal in the sectors; the
+    model is that of arXiv:2303.04245. Raises ValueError where the topic proportions do not vary.
     """
     at = sectors(model, masking)
     gap = same_topic_gap(model, masking) * (at.topic / (at.topic + ridge))
@@ -55,7 +56,8 @@ def finite_length_value_matrix(model: Topics, masking: Masking, length: float | 
     the projector on vectors that sum to zero within every topic, and P_topic that on the topic sector. Unlike at N =
     infinity the diagonal stands out, by p_c/(1 - q) even as N grows. `length` may be inf, which stands for the infinite
     document without a ridge, `optimal_value_matrix`; the two limits do not commute. The eigenvalues w and t are moments
-    of the targets over moments of the inputs, the visible counts, in each sector.
+    of the targets over moments of the inputs, the visible counts, in each sector. Derived here: by symmetry the normal
+    equations of least squares are diagonal in these sectors.
 
     >>> from theory.models.topics import TopicModel
     >>> model = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
@@ -77,6 +79,8 @@ def finite_length_loss(model: Topics, masking: Masking, length: float | tuple[in
     """Return the least squared loss, summed over outputs, at document length N = `length`, which may be inf or a pair.
 
     It is the loss of `finite_length_value_matrix` per selected position; 1 - 1/(T v) is the loss of a constant output.
+    Derived here: in each sector least squares lowers the loss by the squared moment of targets with inputs over that of
+    the inputs.
     """
     lengths = _lengths(length)
     if math.isinf(lengths[0]):

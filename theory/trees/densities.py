@@ -27,8 +27,9 @@ def exponent_density(allowed: Callable[[int], Any]) -> NumberDensity:
 
     It is the product over primes of 1 + sum_a (ok_a - ok_(a-1)) p^-a with ok_0 = 1 and ok_a = 1 for the exponents that
     are allowed: of the numbers, a share p^-a - p^-(a+1) has exactly the exponent a. Where exponent 1 is not allowed the
-    density is zero. Exponents from 128 on are left out; they change no digit of a double. ValueError for a function
-    that does not return True or False.
+    density is zero. Exponents from 128 on are left out; they change no digit of a double. Derived here: by the Chinese
+    remainder theorem the exponents of different primes are independent. ValueError for a function that does not return
+    True or False.
 
     >>> exponent_density(lambda a: a == 1).density  # squarefree numbers, 6/pi^2
     0.6079271018540267
@@ -60,7 +61,9 @@ def squarefree_run_density(length: Count = 2) -> NumberDensity:
     """Compute the density of numbers n for which n, n + 1, ..., n + length - 1 are all squarefree.
 
     Modulo p^2 exactly `length` of the residues are forbidden, which gives the product of 1 - length/p^2. From length 4
-    on it is zero, since one of four neighbors is a multiple of 4. ValueError for length < 1.
+    on it is zero, since one of four neighbors is a multiple of 4. Source: known (L. Mirsky, Quart. J. Math. 18, 178
+    (1947)), rederived here: by the Chinese remainder theorem the residues of different primes are independent.
+    ValueError for length < 1.
 
     >>> [round(squarefree_run_density(length).density, 12) for length in (1, 2, 3, 4)]
     [0.607927101854, 0.322634098939, 0.125486980906, 0.0]

@@ -22,7 +22,8 @@ def smallest_number(word: str) -> int:
     """Return the smallest number n with `word_of(n) == word`.
 
     The map from numbers to words cannot be inverted, since it forgets the primes; on the smallest number of each word,
-    which takes the first primes and the smallest exponents, it can. ValueError where the word is not balanced, and
+    which takes the first primes and the smallest exponents, it can. Derived here: a word fixes only the order of its
+    primes, and the exponent of each is the smallest number of its child. ValueError where the word is not balanced, and
     where the number has more than 10^6 binary digits.
 
     >>> [smallest_number(word) for word in ("", "()", "(())()", "()(())", "(((())))")]

@@ -29,9 +29,10 @@ def additive_mean(value: Callable[[int], Any]) -> NumberMean:
     """Compute the mean over all numbers of the sum of `value(a)` over the exponents a >= 2 of their primes.
 
     A share p^-a - p^-(a+1) of the numbers has exactly the exponent a at p; summed over primes this is P(a) - P(a+1),
-    with the prime zeta function P, so that the mean is sum_(a>=2) value(a) (P(a) - P(a+1)). Exponent 1 is left out,
-    since its share of all numbers has no limit, see `mean_children`. ValueError for values that are no finite numbers
-    up to 10^15; ConvergenceError where exponents from 128 on could matter.
+    with the prime zeta function P, so that the mean is sum_(a>=2) value(a) (P(a) - P(a+1)). Derived here: the mean of
+    the sum over primes is the sum of the means, since it converges from exponent 2 on. Exponent 1 is left out, since
+    its share of all numbers has no limit, see `mean_children`. ValueError for values that are no finite numbers up to
+    10^15; ConvergenceError where exponents from 128 on could matter.
 
     >>> round(additive_mean(lambda a: a - 1).mean, 12)  # prime factors with multiplicity minus different ones
     0.77315666905
@@ -66,6 +67,8 @@ def mean_excess_edges() -> NumberMean:
 def mean_depth() -> NumberMean:
     """Compute the limit of the mean depth of the trees, which is the sum over k >= 0 of 1 - density{depth <= k}.
 
+    Derived here: the mean of a depth is the sum of the shares of all larger ones, which `depth_density` gives.
+
     >>> round(mean_depth().mean, 12)
     1.436157527171
     """
@@ -98,7 +101,8 @@ def mean_children(
     N, c_j = (j - 1)! (sum_(k<j) gamma_k/k! - 1), where gamma_k are the constants of Stieltjes (gamma_0 is Euler's). It
     follows from the integral of {u} (log u)^(j-1)/u^2 from 1 on, which the Laurent series of the zeta function at 1
     contains. The first coefficient is c_1 = -0.4228, whose term is still 10 % of M at N = 10^7: with `n_terms` = 0, log
-    log N + M, convergence is very slow. ValueError for N < 10 or not finite, and for more than 20 terms.
+    log N + M, convergence is very slow. Source: log log N + M is a theorem of F. Mertens (J. reine angew. Math. 78, 46
+    (1874)); the further terms are rederived here. ValueError for N < 10 or not finite, and for more than 20 terms.
 
     >>> round(mean_children(1e7).mean - math.log(math.log(1e7)), 4)
     0.2331

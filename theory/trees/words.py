@@ -40,9 +40,10 @@ def pattern_density(pattern: str) -> PatternDensity:
 
         6/pi^2 sum_(p_1 < ... < p_k) prod_i [sum_(a: tree t_i) p_i^-a] p_i/(p_i + 1),
 
-    since the rest must be squarefree and prime to the p_i. The densities of all patterns add up to one. The empty
-    pattern stands for squarefree numbers; (()) for one prime with an exponent that is a prime. ValueError for a word
-    that is not balanced, that has a leaf at its root, or more than 12 children.
+    since the rest must be squarefree and prime to the p_i. Derived here: the exponents of different primes are
+    independent. The densities of all patterns add up to one. The empty pattern stands for squarefree numbers; (()) for
+    one prime with an exponent that is a prime. ValueError for a word that is not balanced, that has a leaf at its root,
+    or more than 12 children.
 
     >>> [round(pattern_density(pattern).density, 10) for pattern in ("", "(())", "(())(())")]
     [0.6079271019, 0.2933105687, 0.042878199]
@@ -79,7 +80,8 @@ def word_frequency(word: str, n_numbers: Annotated[float, Within(10.0, closed=(T
     positive density. After the last child that is no leaf, the word ends in m leaves, which are the largest primes. If
     b stands for the product of the others, the numbers b p_1 ... p_m <= N are by Landau's theorem, for each b,
     (N/b) (log log N)^(m-1)/((m-1)! log N), and the sum over all b with the first children of the word converges to
-    `constant` = sum 1/b. ValueError for a word that is not balanced or has more than 12 children before its last
+    `constant` = sum 1/b. Source: E. Landau, Bull. Soc. Math. France 28, 25 (1900), for the numbers with m primes; the
+    sum over b is derived here. ValueError for a word that is not balanced or has more than 12 children before its last
     leaves, and for N < 10.
 
     >>> found = word_frequency("(())()", 1e7)
