@@ -68,6 +68,8 @@ def signal_fixed_point(network: BinaryNetwork, *, check: bool = True) -> SignalF
     has one fixed point, with c < 1 unless s = 1. There chi = s E sech^2 h_a sech^2 h_b; gradients shrink by
     s E sech^4 h. Without biases q = c = 0, chi = s, and q falls as one over twice the number of layers.
 
+    Source: for signs the maps, chi and xi are those of arXiv:1902.00177, eqs. 12-19, which leave phi open. Derived
+    here: the averages for the two phi, the derivatives of the maps for tanh neurons, and that there is one fixed point.
     Both roots are bracketed, and q is found in its logarithm. ConvergenceError, or with check=False a result that says
     so, where the residual exceeds 1e-12.
 
@@ -95,8 +97,10 @@ def criticality(neurons: BinaryNeurons, phi: MeanSign = "erf") -> Criticality:
     q = 0 and smaller elsewhere. The critical point is s = 1 without biases.
 
     Neurons "tanh": chi <= s <= 1 with equality only at s = 1 and q = 0. The critical point is s = 1 without biases,
-    where the means are +1 or -1 and the weights are not random at all. ValueError for another phi than "erf", which
-    these neurons do not read.
+    where the means are +1 or -1 and the weights are not random at all. Derived here from the slopes of
+    `signal_fixed_point`; arXiv:1902.00177 states the edge of chaos of the deterministic surrogate near s = 1 without
+    biases, and that its sampled one has none for binary neurons. ValueError for another phi than "erf", which these
+    neurons do not read.
 
     >>> round(criticality("sign").largest_depth_scale, 6), criticality("tanh").largest_depth_scale
     (2.214434, inf)

@@ -47,9 +47,11 @@ def activation_kernel(activation: Activation) -> ActivationKernel:
     """Expand an activation in Hermite polynomials, by Gauss-Legendre nodes on panels that end at kinks and jumps.
 
     The places of kinks need not be told: panels are halved where their halves disagree with the whole. The number of
-    coefficients is 64, 512 or 4096, as many as the power needs. `activation` is a name or a function as in
-    `NarrowNetwork`. ValueError for one that is not finite, grows as fast as exp(h^2/4), is random or of single
-    precision; ConvergenceError where n nodes and 2 n disagree.
+    coefficients is 64, 512 or 4096, as many as the power needs. Source: the series of kappa is the formula of F. G.
+    Mehler, J. reine angew. Math. 66, 161 (1866), by which E He_l(u) He_m(v) = l! q^l for l = m and 0 otherwise (a known
+    result that was not looked up for this project). `activation` is a name or a function as in `NarrowNetwork`.
+    ValueError for one that is not finite, grows as fast as exp(h^2/4), is random or of single precision;
+    ConvergenceError where n nodes and 2 n disagree.
 
     >>> found = activation_kernel("relu")
     >>> found.moments[:3].round(6)  # 1/sqrt(2 pi), 1/2, 1/sqrt(2 pi)

@@ -118,6 +118,8 @@ def bayes_optimal(
 def stable_states(model: NarrowNetwork) -> list[NarrowOptimum]:
     """Compute all stable states of a Bayes-optimal student, from small to large overlap (see `bayes_optimal`).
 
+    Source: the equations of `bayes_optimal` (derived here, after arXiv:2507.00629).
+
     >>> [round(one.q, 6) for one in stable_states(NarrowNetwork(alpha=3.0, activation="erf", noise=0.01))]
     [0.0, 0.875266]
     """
@@ -135,6 +137,8 @@ def bayes_curve(
     readout: Literal["balanced", "equal"] = "balanced",
 ) -> NarrowCurve:
     """Compute the Bayes-optimal errors along `alphas`, a list of sample ratios in any order (see `bayes_optimal`).
+
+    Source: the equations of `bayes_optimal` (derived here, after arXiv:2507.00629).
 
     >>> bayes_curve("relu", [1.0, 2.0], noise=0.1).q.round(6)
     array([0.      , 0.482343])

@@ -55,7 +55,8 @@ def specialization(
     spinodal; for q -> 0 it tends to the onset 1/(mu_2^2 E g^2), which is (noise + T - mu_1^2)/mu_2^2 for linear labels.
     The transition is the root of the difference of two free entropies, which grows with alpha. With K `hidden_units`
     the line is that of all fixed points over the overlap of differences between units, and states of equal units, whose
-    sum is known, take the place of q = 0 (see `bayes_optimal`).
+    sum is known, take the place of q = 0 (see `bayes_optimal`). Derived here from the fixed points and the free entropy
+    of `bayes_optimal`, for the model of arXiv:2507.00629.
 
     ConvergenceError where there is no specialized state that could be verified.
 

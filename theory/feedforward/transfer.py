@@ -86,8 +86,9 @@ def warm_start_risk(
 
     The source's weights have length one and the overlap rho in [-1, 1] with those of the target, so that the difference
     has the power 2 - 2 rho, and the ridge pulls towards the source. The risk is that of `frozen_risk` with this power
-    in the place of s, nothing discarded, and the labels' own noise. At rho = 1 nothing is left to learn: the best ridge
-    is infinite and the risk zero.
+    in the place of s, nothing discarded, and the labels' own noise. Derived here: labels minus the source's predictions
+    are those of a linear teacher with the difference as weights, to which `frozen_risk` applies (T. Hastie et al.,
+    arXiv:1903.08560). At rho = 1 nothing is left to learn: the best ridge is infinite and the risk zero.
 
     >>> features = NestedFeatures(dimensions=(400, 100), kept_powers=(1, 0.9), noise=0.1)
     >>> round(warm_start_risk(features, 160, overlap=0.9).risk, 6)
@@ -102,11 +103,11 @@ def warm_start_risk(
 def switching_sizes(features: NestedFeatures) -> SwitchingSizes:
     """Compute at which numbers of samples the best depth changes, and from which depth to which.
 
-    The equation of m in `frozen_risk` can be solved for the number of samples at which depth l reaches the risk R:
-    n = k_l (1 - R)(R + noise)/(s_l (R - 1 + s_l)). The depth that needs the fewest is thus that with the largest of
-    the straight lines (s_l/k_l)(R - 1 + s_l), and two depths have the same risk at one size at most. As samples are
-    added R falls from 1 to 0, and along the upper envelope of the lines their slopes s_l/k_l fall: the best depth never
-    grows. Each size is a root of R_l(n) = R_l'(n), which the result's `residual` verifies.
+    Derived here: the equation of m in `frozen_risk` can be solved for the number of samples at which depth l reaches
+    the risk R: n = k_l (1 - R)(R + noise)/(s_l (R - 1 + s_l)). The depth that needs the fewest is thus that with the
+    largest of the straight lines (s_l/k_l)(R - 1 + s_l), and two depths have the same risk at one size at most. As
+    samples are added R falls from 1 to 0, and along the upper envelope of the lines their slopes s_l/k_l fall: the best
+    depth never grows. Each size is a root of R_l(n) = R_l'(n), which the result's `residual` verifies.
 
     >>> features = NestedFeatures(dimensions=(400, 100, 25, 5), kept_powers=(1, 0.9, 0.7, 0.4), noise=0.1)
     >>> found = switching_sizes(features)

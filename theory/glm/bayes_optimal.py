@@ -42,7 +42,8 @@ class BayesOptimal(Result):
 def bayes_optimal_linear(alpha: Positive, noise: NonNegative, power: Positive = 1.0) -> BayesOptimal:
     """Compute the least squared error E (y - <nu>)^2, label noise included, of labels y = nu + noise.
 
-    Ridge regression with lam = noise/power attains it. Here qhat = alpha/(noise + V), and V solves a quadratic.
+    Ridge regression with lam = noise/power attains it. Derived here (a known result): the posterior of theta is normal
+    with that ridge regression as its mean. With qhat = alpha/(noise + V) the variance V solves a quadratic.
 
     >>> round(bayes_optimal_linear(alpha=2.0, noise=0.1).test_error, 9)
     0.184428877
@@ -70,8 +71,10 @@ def bayes_optimal_sign(alpha: Positive, noise: NonNegative = 0.0, power: Positiv
     The best prediction is the sign of the posterior mean of nu.
 
     Z_y = Phi(y omega/sqrt(V + noise)), so that qhat = 2 alpha/(V + noise) E phi(u)^2/Phi(u) with
-    u = z sqrt(q/(V + noise)); the fields of teacher and rule have the correlation sqrt(q/(power + noise)).
-    ConvergenceError where alpha, noise and power are too extreme for the equation to be solved.
+    u = z sqrt(q/(V + noise)); the fields of teacher and rule have the correlation sqrt(q/(power + noise)). Derived here
+    in replica symmetry; without noise a known result of M. Opper and D. Haussler, Phys. Rev. Lett. 66, 2677 (1991),
+    that was not looked up for this project. ConvergenceError where alpha, noise and power are too extreme for the
+    equation to be solved.
 
     >>> round(bayes_optimal_sign(2.0).test_error, 6)
     0.174534
@@ -101,8 +104,9 @@ def bayes_optimal_mixture(
 ) -> BayesOptimal:
     """Compute the least error P(y != prediction) of two clusters x = y mu + Gaussian of variance `variance`.
 
-    The share P(y = 1) = `probability` is known, mu is normal with |mu|^2 = `mean_power`, and labels are given.
-    The posterior mean of mu shrinks the average of y x; with q its overlap with mu, the log odds of the label are
+    The share P(y = 1) = `probability` is known, mu is normal with |mu|^2 = `mean_power`, and labels are given. Derived
+    here: every y x is mu plus noise, so that the posterior of mu is normal. Its mean shrinks the average of y x; with q
+    its overlap with mu, the log odds of the label are
     2 (y q + sqrt(variance q) z)/variance + log probability/(1 - probability).
 
     >>> round(bayes_optimal_mixture(2.0, variance=0.5).test_error, 6)

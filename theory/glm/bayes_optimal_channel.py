@@ -65,9 +65,11 @@ def bayes_optimal(model: Minimization, start: Start = "uninformed", *, check: bo
     """Compute the least test error of any rule for a record whose clusters have teachers and commuting covariances.
 
     Its teachers, channels, covariances and sample ratio count; loss, ridge and bias do not. Means of clusters are taken
-    as known. Labels "sign" and "linear" are `bayes_optimal_sign` and `bayes_optimal_linear` for one isotropic cluster.
-    The search begins where nothing is known of the teacher or, with start="informed", where nearly all is. Where both
-    differ, as they can for channels that see only the size of the field, the first is what fast algorithms reach.
+    as known. Derived here from the saddle point of a student that has the teacher's own law, whose overlaps with the
+    teacher and with itself are equal by Bayes' rule. Labels "sign" and "linear" are `bayes_optimal_sign` and
+    `bayes_optimal_linear` for one isotropic cluster. The search begins where nothing is known of the teacher or, with
+    start="informed", where nearly all is. Where both differ, as they can for channels that see only the size of the
+    field, the first is what fast algorithms reach.
 
     ValueError for labels of clusters or random ones (see `bayes_optimal_mixture`), for dense covariances, several
     learners, and a teacher that the inputs do not see; ConvergenceError where no solution is found.

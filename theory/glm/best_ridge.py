@@ -67,7 +67,9 @@ def optimal_ridge(model: Minimization, by: Criterion = "error") -> BestRidge:
     monotone curve more ridges are solved. The ends are compared with the limits: lam -> 0 is a hard margin, an
     interpolation or the fit without a penalty, lam -> infinity that of `infinite_ridge`. If one of them is best, its
     lam, 0 or inf, is the answer. The lam of `model` has no part in it. For coupled learners the coupling is held.
-    Ridges without a verified saddle point, as there may be for a loss that is not convex, are left out.
+    Ridges without a verified saddle point, as there may be for a loss that is not convex, are left out. Derived here:
+    the slope by lam follows from the implicit function theorem at the saddle point (`ridge_slopes`), and is zero at the
+    ridge that is sought.
 
     ValueError for K classes, for separable penalties, for a hard margin and wherever the value does not depend on lam,
     as the error of random labels; ConvergenceError where the value still falls at the last ridge that can be solved.

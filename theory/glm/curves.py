@@ -58,8 +58,8 @@ def learning_curve(
     """Solve a model at all sample ratios alpha = n/p in `alphas` and ridges in `lams` (by default that of the model).
 
     Each point is started from its neighbor: in the order given, rows of `lams` from the row before. The modes stay
-    those of `model`, so that for random features alpha varies by the number of samples. `tol`, `max_iter` and `check`
-    are those of `solve` at each point. Raises ConvergenceError.
+    those of `model`, so that for random features alpha varies by the number of samples. Source: the equations of
+    `solve`, named there. `tol`, `max_iter` and `check` are those of `solve` at each point. Raises ConvergenceError.
 
     >>> from theory import glm
     >>> curve = glm.learning_curve(glm.gaussian_mixture(variances=0.5, alpha=1.0, lam=0.1), alphas=[0.5, 1.0, 2.0])

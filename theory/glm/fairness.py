@@ -102,8 +102,9 @@ def fairness_table(point: SaddlePoint) -> FairnessTable:
     """Compute the joint law of group, label and prediction at the saddle point of a `TeacherMixture`.
 
     In group c the fields of teacher and student are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b)/sqrt(q)
-    and the correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability. ValueError for points
-    of other models.
+    and the correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability. Derived here from the
+    joint law of both fields at the saddle point; the model is that of arXiv:2205.15935, of which the abstract was read.
+    ValueError for points of other models.
 
     >>> from theory import glm
     >>> from theory.models import TeacherMixture

@@ -42,8 +42,9 @@ def optimal_strength(model: GeneralizedLinearModel) -> OptimalStrength:
     """Find the strength of the model's separable penalty that has the least test error.
 
     The whole penalty is scaled, so that an elastic net keeps its ratio. Strengths over six decades about the teacher's
-    size are tried, and the least error is refined, of several minima the lowest. ValueError for a model without such a
-    penalty, ConvergenceError where no strength has a solution.
+    size are tried, and the least error is refined, of several minima the lowest. Derived here: the errors are those of
+    `solve`, and the search asks for no equation of its own. ValueError for a model without such a penalty,
+    ConvergenceError where no strength has a solution.
 
     >>> from theory.models import BernoulliGauss, Cluster, Lasso, Modes
     >>> teacher = Cluster(labels="linear", teacher_signal=0, teacher_variance=0.25, noise=0.1)

@@ -52,9 +52,10 @@ def ridge_regression(model: Minimization, lam: NonNegative | None = None) -> Rid
 
     lam = 0 is the minimum-norm limit lam -> 0. ValueError for problems that have no such closed form.
 
-    With modes (w, om, gram) and G = 1/(om + kappa): r = sum gram G, bias = rho - 2 r + sum gram om G^2,
-    test error (bias + noise)/(1 - df2/alpha), train loss half of it times (1 - df1/alpha)^2 (Marchenko-Pastur form of
-    the saddle point). V is infinite at lam = 0 where the data are interpolated.
+    With modes (w, om, gram) and G = 1/(om + kappa): r = sum gram G, bias = rho - 2 r + sum gram om G^2, test error
+    (bias + noise)/(1 - df2/alpha), train loss half of it times (1 - df1/alpha)^2 (Marchenko-Pastur form of the saddle
+    point). V is infinite at lam = 0 where the data are interpolated. Derived here: for square loss the saddle point
+    closes in kappa (a known result, also of arXiv:1903.08560).
     """
     problem = as_problem(model)
     if not has_closed_form(problem):

@@ -55,7 +55,8 @@ def teacher_alignment(model: Minimization) -> float:
     """Compute the alignment zeta = sqrt(sum gram/om/(rho + noise)) of one centered cluster with a sign teacher.
 
     It is the correlation of the teacher field, label noise included, with its best linear predictor from the inputs.
-    `model` is any record of theory.models.glm; ValueError for other problems.
+    Derived here by least squares: with s the teacher's signal this predictor has the variance s^T Omega^-1 s/p, which
+    is the sum of gram/om over the modes. `model` is any record of theory.models.glm; ValueError for other problems.
     """
     problem = as_problem(model)
     cluster, modes = problem.clusters[0], problem.modes
@@ -70,7 +71,9 @@ def teacher_alignment(model: Minimization) -> float:
 def random_features_threshold(model: RandomFeatures) -> float:
     """Compute the p/d of random features at which n/d samples stop being separable: where alpha = alpha_c(zeta).
 
-    n/d is `samples_per_input` of the model; its own `features_per_input` has no effect.
+    n/d is `samples_per_input` of the model; its own `features_per_input` has no effect. Derived here: along p/d both
+    alpha = n/p and the alignment change, and p/d is the root of alpha = alpha_c(zeta) with the threshold of
+    `separability_threshold`. The model is that of arXiv:2002.09339, of which the abstract was read.
     """
     if model.labels != "sign":
         raise ValueError(f"model must have labels='sign', got {model.labels!r}")
@@ -85,7 +88,10 @@ def random_features_threshold(model: RandomFeatures) -> float:
 
 @checked
 def is_separable(problem: Minimization) -> bool:
-    """Tell whether alpha lies below the threshold of `teacher_alignment`, for any record with one sign teacher."""
+    """Tell whether alpha lies below the threshold of `teacher_alignment`, for any record with one sign teacher.
+
+    Source: `separability_threshold` (derived here, after arXiv:1804.09753).
+    """
     if not isinstance(problem, (GeneralizedLinearModel, *SYSTEMS)):
         raise ValueError(f"problem must be a record of a generalized linear model, got {checks.shown(problem)}")
     return as_problem(problem).alpha < separability_threshold(teacher_alignment(problem))
@@ -97,7 +103,8 @@ def mixture_separability_threshold(model: GaussianMixture) -> float:
 
     It is infinite if a hyperplane always separates the labels. For means +-mu of Mahalanobis norm D without a bias it
     is the maximum over s in [0, 1) of (1 - s^2)/F(D s) with F(k) = (1 + k^2) Phi(-k) - k phi(k); D = 0 gives 2. All
-    clusters must have one covariance, up to factors; ValueError otherwise. See `problem_threshold` for the derivation.
+    clusters must have one covariance, up to factors; ValueError otherwise. Derived here by Gordon's inequality (Y.
+    Gordon, Israel J. Math. 50, 265 (1985), not looked up for this project), see `problem_threshold`.
 
     >>> model = GaussianMixture.opposite(mean_power=4.0, alpha=1.0, lam=1.0, bias=False)
     >>> round(mixture_separability_threshold(model), 6)

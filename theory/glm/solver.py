@@ -38,13 +38,15 @@ def solve(
 ) -> SaddlePoint | MulticlassSaddlePoint:
     """Solve the replica-symmetric saddle-point equations of any record of theory.models.glm.
 
-    Returns the training loss, the test error, the overlaps and the evidence for them. The search begins at `start`,
-    the point of a neighboring problem, if there is one. `tol` bounds the residual of the equations (by default
-    1e-11, for K classes 1e-10), `max_iter` their evaluations (2000, for K classes 500). Raises ConvergenceError
-    where no point within the tolerance is found, and ReplicaSymmetryError, one of its kinds, where replica symmetry
-    is unstable, as it can be for a loss that is not convex (`replicon` < 0, and -infinity where its proximal
-    operator jumps, see `SaddlePoint`); with check=False the best point comes back, which says so. ValueError for
-    anything that is no such record, and for a hard margin above its separability threshold.
+    Returns the training loss, the test error, the overlaps and the evidence for them. The search begins at `start`, the
+    point of a neighboring problem, if there is one. Derived here by the replica method, as for mixtures in
+    arXiv:2106.03791, Gaussian covariates in arXiv:2102.08127 and random labels in arXiv:2205.13303, of which the
+    authors' code and data were read. `tol` bounds the residual of the equations (by default 1e-11, for K classes
+    1e-10), `max_iter` their evaluations (2000, for K classes 500). Raises ConvergenceError where no point within the
+    tolerance is found, and ReplicaSymmetryError, one of its kinds, where replica symmetry is unstable, as it can be for
+    a loss that is not convex (`replicon` < 0, and -infinity where its proximal operator jumps, see `SaddlePoint`); with
+    check=False the best point comes back, which says so. ValueError for anything that is no such record, and for a hard
+    margin above its separability threshold.
 
     >>> from theory import glm
     >>> point = glm.solve(glm.gaussian_mixture(variances=0.5, probability=0.25, alpha=1.0, lam=0.1, loss="hinge"))

@@ -15,13 +15,13 @@ LEAST_RATIO = 1e-8  # of the threshold to the noise level; it vanishes as alpha 
 def sparse_recovery_threshold(alpha: OpenShare) -> float:
     """Compute the share of nonzero weights up to which the least |w|_1 with X w = y is the teacher.
 
-    There are n = alpha p samples x in R^p of independent normal entries and noiseless labels of a teacher whose
-    nonzero entries have any symmetric law. Beyond this share the lasso of strength lam -> 0 keeps an error. With the
-    noise level tau of the estimate, its risk over tau^2 tends to share (1 + a^2) + (1 - share) 2 E (z - a)_+^2 as tau
-    -> 0, at the threshold a tau (`theory.glm.lasso`): the teacher is recovered where this is below alpha for some a.
-    It is the phase boundary of D. L. Donoho, A. Maleki and A. Montanari, who state it as the ratio of nonzero weights
-    to samples, and was computed here from this derivation. ValueError unless 0 < alpha < 1: from one sample a weight
-    on, linear equations have one solution.
+    There are n = alpha p samples x in R^p of independent normal entries and noiseless labels of a teacher whose nonzero
+    entries have any symmetric law. Beyond this share the lasso of strength lam -> 0 keeps an error. With the noise
+    level tau of the estimate, its risk over tau^2 tends to share (1 + a^2) + (1 - share) 2 E (z - a)_+^2 as tau -> 0,
+    at the threshold a tau (`theory.glm.lasso`): the teacher is recovered where this is below alpha for some a. It is
+    the phase boundary of D. L. Donoho, A. Maleki and A. Montanari, Proc. Natl. Acad. Sci. 106, 18914 (2009), who state
+    it as the ratio of nonzero weights to samples (a known result that was not looked up for this project); derived here
+    as above. ValueError unless 0 < alpha < 1: from one sample a weight on, linear equations have one solution.
 
     >>> round(sparse_recovery_threshold(0.5) / 0.5, 6)  # nonzero weights over samples
     0.38569

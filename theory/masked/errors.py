@@ -73,9 +73,11 @@ def conditional_variances(covariance: Covariance) -> Array:
     """Compute 1/(Sigma^-1)_kk, the part of each variance that no linear function of the other coordinates explains.
 
     Returns shape (d,), or one entry for each class of coordinates in the limit d -> infinity, in the squared units of
-    the coordinates. The value is zero for a coordinate that is a linear combination of others. Which coordinates these
-    are is judged on the matrix of correlations, so that a change of units changes the values by the units alone. Raises
-    ValueError where rounding of the entries of a given matrix leaves no digit of a value.
+    the coordinates. Derived here by block inversion: (Sigma^-1)_kk is one over the Schur complement Sigma_kk - Sigma_kB
+    (Sigma_BB)^-1 Sigma_Bk, B being all other coordinates (a known result). The value is zero for a coordinate that is a
+    linear combination of others. Which coordinates these are is judged on the matrix of correlations, so that a change
+    of units changes the values by the units alone. Raises ValueError where rounding of the entries of a given matrix
+    leaves no digit of a value.
 
     >>> from theory.models import AR1
     >>> conditional_variances(AR1(3, 0.5)).round(4)  # 1 - r^2 at the ends, (1 - r^2)/(1 + r^2) between two neighbors

@@ -81,9 +81,9 @@ def learning_curve(
     Means over coordinates are computed at once, and errors of single coordinates when they are asked for; one
     eigendecomposition serves all points. `row_scales` is the law of the rows' scales and `row_dependence` their
     dependence, as in `MaskedRidge`: since n changes along a curve, one of infinitely many rows, as AR1Rows(inf, 0.6),
-    serves all sample ratios, and one of n rows serves the ratio n/d alone. Raises ValueError for an empty grid, an
-    entry that is not positive or another ratio than that, and ConvergenceError where the equation for an effective
-    ridge is not solved.
+    serves all sample ratios, and one of n rows serves the ratio n/d alone. Source: the equations of `solve` for
+    `MaskedRidge` (derived here, after arXiv:2601.23208). Raises ValueError for an empty grid, an entry that is not
+    positive or another ratio than that, and ConvergenceError where the equation for an effective ridge is not solved.
 
     >>> from theory.models import AR1
     >>> curve = learning_curve(AR1(np.inf, correlation=0.7), alphas=[0.5, 1.0, 2.0], lams=[0.01, 0.1])

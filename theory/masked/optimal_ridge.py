@@ -57,8 +57,9 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
 
     In terms of kappa, with p = Sigma (Sigma + kappa)^-1 and t = 1 - p,
     d E_k / d log kappa = 2 E_k ((p^2 t)_kk/(p t)_kk - (p t)_kk/t_kk - tr(p^2 t)/(d (alpha - df2))), and lam grows with
-    kappa. Every minimum is bracketed on a grid of kappa and found as a root; the best one is returned. With rows of
-    different scale alpha - df2 becomes alpha - c2 df2, whose c2 depends on kappa through df1 (see `solve`).
+    kappa. Derived here from the error of `solve` (after arXiv:2601.23208) by dp/d log kappa = -p t. Every minimum is
+    bracketed on a grid of kappa and found as a root; the best one is returned. With rows of different scale alpha - df2
+    becomes alpha - c2 df2, whose c2 depends on kappa through df1 (see `solve`).
 
     >>> from theory.models import AR1
     >>> f"{optimal_ridge(AR1(np.inf, correlation=0.7), alpha=1.0).lam:.6f}"

@@ -67,11 +67,11 @@ class PeakHeight(Result):
 def peak_height(covariance: Covariance, lam: Positive) -> PeakHeight:
     """Compute the height of the interpolation peak at alpha = 1 to leading order in a small ridge lam.
 
-    kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk, from
-    kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). The law holds for lam tau << 1: the errors of `solve`
-    are larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr Sigma^-1)^2 >= 1. For 1 % it
-    needs lam < 1e-4/(tau rho^2), which is tiny where rho is large. Raises ValueError for a singular Sigma, whose peak
-    is elsewhere and sharper.
+    Derived here: kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 =
+    1/(Sigma^-1)_kk, from kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). The law holds for lam tau << 1:
+    the errors of `solve` are larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr
+    Sigma^-1)^2 >= 1. For 1 % it needs lam < 1e-4/(tau rho^2), which is tiny where rho is large. Raises ValueError for a
+    singular Sigma, whose peak is elsewhere and sharper.
     """
     tau = _mean_precision(covariance)
     errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))

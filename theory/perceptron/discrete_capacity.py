@@ -151,7 +151,8 @@ def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
 
     A weight vector with mean square Q stores a pattern with probability H(margin/sqrt(Q)), so that the number of
     solutions has a mean that vanishes for alpha > max_Q s(Q)/(-log H(margin/sqrt(Q))), where s(Q) is the entropy of
-    weights with mean square Q. At margin 0 this is log2 L, the number of bits of a weight.
+    weights with mean square Q. Derived here by Markov's inequality (the first moment method): the probability that
+    there is a solution is at most the mean number of them. At margin 0 this is log2 L, the number of bits of a weight.
 
     ValueError for a negative margin if 0 is a level, since there is no bound then, and for one below -37 times the
     smallest level, where the bound exceeds all floating point numbers.

@@ -117,6 +117,8 @@ def entropy_curve(
     ConvergenceError as there; check=False returns unstable and unverified points as well. ValueError for no loads, and
     for one that is not positive.
 
+    Source: the equations of `solution_entropy`, after arXiv:1602.04129, of which the abstract was read.
+
     >>> entropy_curve([-1, 1], [0.2, 0.8]).entropies.round(6).tolist()
     [0.55012, 0.035306]
     """

@@ -76,6 +76,10 @@ def effective_ridge(
 def degrees_of_freedom(covariance: Covariance, effective_ridge: NonNegative) -> tuple[float, float]:
     """Compute (df1, df2), tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2 at kappa = `effective_ridge` >= 0.
 
+    Source: these are the degrees of freedom of ridge regression, the traces of its hat matrix and of the square of
+    this, as T. Hastie and R. Tibshirani define them (Generalized Additive Models, 1990, not looked up for this
+    project), of the population and over d.
+
     >>> from theory.models import Isotropic
     >>> degrees_of_freedom(Isotropic(10), 1.0)
     (0.5, 0.25)
@@ -98,7 +102,8 @@ def solve_effective_ridge(
 ) -> Solution[Array]:
     """Solve for the effective ridge at broadcast arrays alpha and lam, all points at once; see `solve_ridge_equation`.
 
-    Raises ConvergenceError, with check=False returns the last iterate instead.
+    Source: that of `effective_ridge`; here the traces are sums over the modes of `spectrum`. Raises ConvergenceError,
+    with check=False returns the last iterate instead.
     """
     return solve_ridge_equation(
         SpectrumMoments(spectrum),
@@ -116,7 +121,12 @@ def solve_effective_ridge(
 def solve_population_ridge(
     of: Population, alpha: Array, lam: Array, *, row_scales: RowScales = GAUSSIAN
 ) -> Solution[Array]:
-    """Solve for the effective ridge of a population at broadcast arrays alpha and lam; see `solve_ridge_equation`."""
+    """Solve for the effective ridge of a population at broadcast arrays alpha and lam; see `solve_ridge_equation`.
+
+    Source: that of `effective_ridge`. Derived here: the ridge falls with alpha and rises with lam, so that the roots of
+    two corners bound all others, and many points of a large covariance begin at the roots of an equation whose moments
+    are interpolated between these bounds.
+    """
     start = _guesses(of, *_broadcast(alpha, lam), row_scales) if isinstance(of, LargePopulation) else None
     return solve_ridge_equation(of.moments, alpha, lam, of.scale, row_scales=row_scales, start=start)
 
@@ -156,11 +166,14 @@ def solve_ridge_equation(
     """Solve lam = kappa (1 - df1(kappa)/alpha) for broadcast arrays alpha and lam, by Newton's method on 1/df1.
 
     `moments` maps ridges (points,) to their `RidgeMoments`, `scale` is a number among the eigenvalues. 1/df1 is concave
-    in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise monotonically
-    to the root, from any positive `start`, by default lam + scale. Each step solves a quadratic. The residual is that
-    of lam/kappa = 1 - df1/alpha relative to the terms of this equation. Rows of different scales, whose law is
+    in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise monotonically to
+    the root, from any positive `start`, by default lam + scale. Each step solves a quadratic. The residual is that of
+    lam/kappa = 1 - df1/alpha relative to the terms of this equation. Rows of different scales, whose law is
     `row_scales`, are replaced in each step by the Gaussian sample that has the same tangent, and the root is kept
-    between bounds. Raises ValueError for a start of another shape than alpha and lam have, or not positive, and
+    between bounds. Source: the equation is that of V. A. Marchenko and L. A. Pastur, Math. USSR Sb. 1, 457 (1967), and
+    J. W. Silverstein, J. Multivar. Anal. 55, 331 (1995), in terms of kappa (a known result that was not looked up for
+    this project). The iteration is derived here: 1/df1 is concave as a harmonic mean of functions 1 + kappa/s that are
+    linear in kappa. Raises ValueError for a start of another shape than alpha and lam have, or not positive, and
     ConvergenceError, with check=False returns the last iterate instead.
     """
     alpha, lam = _broadcast(alpha, lam)

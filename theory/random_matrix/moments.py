@@ -59,7 +59,9 @@ def shrinkage(spectrum: Spectrum, kappa: Array) -> tuple[Array, Array]:
     """Compute p = s/(s + kappa) and t = kappa/(s + kappa) for every ridge kappa (...) and eigenvalue s: (..., r) each.
 
     p is the share of a mode that a ridge regression keeps, t = 1 - p what it shrinks away. A zero mode has p = 0.
-    Raises ValueError for a kappa that is negative or not finite.
+    Source: the factors by which ridge regression shrinks (A. E. Hoerl and R. W. Kennard, Technometrics 12, 55 (1970),
+    not looked up for this project), with kappa in the place of the ridge. Raises ValueError for a kappa that is
+    negative or not finite.
     """
     return _shares(spectrum.eigenvalues, non_negative_array("kappa", kappa)[..., None])
 
@@ -77,7 +79,9 @@ def _shares(s: Array, kappa: Array) -> tuple[Array, Array]:
 def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = MAX_TEMPORARY_NUMBERS) -> RidgeMoments:
     """Compute the degrees of freedom and their complements at every ridge kappa (points,), kappa >= 0.
 
-    `budget` bounds the number of entries of temporaries. Raises ValueError for a kappa that is negative or not finite.
+    `budget` bounds the number of entries of temporaries. Derived here: what `RidgeMoments` defines is summed over the
+    modes, the complements p t and t by themselves, so that no difference loses its digits. Raises ValueError for a
+    kappa that is negative or not finite.
     """
     kappa = np.atleast_1d(non_negative_array("kappa", kappa))
     if kappa.ndim != 1:
@@ -118,9 +122,9 @@ def minor_moments(spectrum: Spectrum, d: Several, kappa: Array) -> RidgeMoments:
     """Compute the traces of `ridge_moments` for the minors of Sigma, Sigma without row and column k, divided by d - 1.
 
     Entry k of each trace belongs to the minor k. Every minor has a ridge kappa[k] > 0 of its own: kappa is (c,), one
-    for each coordinate, or one for all where they are alike. With R = (Sigma + kappa)^-1 the minor's resolvent has the
-    trace tr R - (R^2)_kk / R_kk; everything else follows by differentiation. Raises ValueError for d < 2 or a kappa
-    that is not positive and finite.
+    for each coordinate, or one for all where they are alike. Derived here by block inversion: with R = (Sigma +
+    kappa)^-1 the minor's resolvent has the trace tr R - (R^2)_kk / R_kk; everything else follows by differentiation.
+    Raises ValueError for d < 2 or a kappa that is not positive and finite.
     """
     kappa = np.atleast_1d(non_negative_array("kappa", kappa))
     classes = len(spectrum.coordinate_weights)

@@ -37,8 +37,10 @@ class Population(Protocol):
 def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
     """Compute the errors (R Sigma R)_kk / R_kk^2 of the population's masked ridge predictor, R = (Sigma + kappa)^-1.
 
-    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. The shape is (..., c), with
-    one entry for each class of coordinates and every kappa (...).
+    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. Derived here, after
+    arXiv:2601.23208: by block inversion the coefficients a of this regression leave e_k - a = R_k/R_kk, whose quadratic
+    form with Sigma is the error. The shape is (..., c), with one entry for each class of coordinates and every kappa
+    (...).
     """
     p, t = shrinkage(spectrum, kappa)
     own = spectrum.diagonal(t)
@@ -128,7 +130,11 @@ class LargePopulation:
 
 
 def population(covariance: Covariance) -> Population:
-    """Choose how traces and errors of a covariance are computed: from its modes, or by the methods of a large one."""
+    """Choose how traces and errors of a covariance are computed: from its modes, or by the methods of a large one.
+
+    Derived here: both compute the traces of `ridge_moments` and the errors of `population_errors`, which are functions
+    of the diagonals of p, p^2, t and p t alone.
+    """
     if isinstance(covariance, LargeCovariance):
         return LargePopulation(covariance)
     return SpectralPopulation(covariance.spectrum)

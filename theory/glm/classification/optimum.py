@@ -35,9 +35,10 @@ def optimal_ridge(
 ) -> OptimalRidge:
     """Find the ridge lam within `bounds` at which the mean loss of a fresh sample is least.
 
-    The search is a bounded one in log lam, in which this loss mostly has one minimum. It can have several with
-    hinge loss and a trained bias, so that the whole interval is scanned too, at two ridges a decade, and searched
-    again where one of them is better; the ridge of `model` has no part in it. `tol` and `max_iter` are those of
+    The search is a bounded one in log lam, in which this loss mostly has one minimum. It can have several with hinge
+    loss and a trained bias, so that the whole interval is scanned too, at two ridges a decade, and searched again where
+    one of them is better; the ridge of `model` has no part in it. Derived here: the loss is that of a fresh sample at
+    the saddle point of `solve`, and the search asks for no equation of its own. `tol` and `max_iter` are those of
     `solve` at each ridge. Raises ValueError for bounds that do not increase, and ConvergenceError where the saddle
     point of one ridge is not solved.
     """

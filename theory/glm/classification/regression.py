@@ -16,10 +16,11 @@ def masked_regression_problem(model: MaskedRidge, coordinate: NonNegativeCount =
     """Make the problem of predicting one coordinate y from the p = d - 1 others x, as a linear teacher with noise.
 
     With S = Cov(x) and c = Cov(x, y) the teacher's field is a.x, a = S^-1 c, of variance c.S^-1.c; the rest of y is
-    label noise, and the signal is sqrt(p) c. The masked objective (1/n) |y - X a|^2 + lam_masked |a|^2 is 2/n times the
-    sum that is minimized here with w = sqrt(p) a, so that lam = n lam_masked/p (theory.models.conventions). Test errors
-    are equal; the training loss here is half the masked one. ValueError for a covariance of infinite dimension, to
-    which `resized` gives a size.
+    label noise, and the signal is sqrt(p) c. Derived here: of jointly Gaussian x and y the mean of y given x is linear
+    in x, and what it leaves of y does not depend on x. The masked objective (1/n) |y - X a|^2 + lam_masked |a|^2 is 2/n
+    times the sum that is minimized here with w = sqrt(p) a, so that lam = n lam_masked/p (theory.models.conventions).
+    Test errors are equal; the training loss here is half the masked one. ValueError for a covariance of infinite
+    dimension, to which `resized` gives a size.
     """
     if not model.covariance.is_finite or model.d < 2:
         raise ValueError(f"model must have a covariance of finite dimension d >= 2, got {model.covariance}")

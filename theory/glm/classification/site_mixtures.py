@@ -47,8 +47,9 @@ def masked_classification(
 
     The moments are `inputs` = Cov(x) (p, p), `cross` = Cov(x, y) (p,), `mean` = E x (by default 0) and `label_mean` = E
     y. Then E[x | y] = E x + cross (y - E y)/Var y and Omega = Cov(x) - cross cross^T/Var y; for centered Ising data x |
-    y ~ N(y mu, Omega) with mu = E[y x] and Omega = Cov(x) - mu mu^T. There are n = alpha p samples. ValueError where
-    these are no moments of any data.
+    y ~ N(y mu, Omega) with mu = E[y x] and Omega = Cov(x) - mu mu^T. Derived here: of a binary y the mean of x given y
+    is linear in y, and Omega is what this leaves of Cov(x). The mixture is of the kind of arXiv:2106.03791. There are n
+    = alpha p samples. ValueError where these are no moments of any data.
 
     >>> from theory import glm
     >>> mixture = masked_classification([[1.0, 0.2], [0.2, 1.0]], [0.4, 0.3], alpha=2.0, lam=0.1)
@@ -87,8 +88,10 @@ def masked_color(
     The site's color is given by its C - 1 orthonormal contrasts t, one-hot = 1/C + H t with Helmert's matrix H (C,
     C-1). The moments are `inputs` = Cov(x) (p, p), `cross` = Cov(x, t) (p, C-1), `label_mean` = E t (by default 0,
     which means equally frequent colors) and `mean` = E x. The clusters have the shares P_a = 1/C + H_a.E t and the
-    means E[x | a] = E x + cross H_a/P_a. The best inputs are the contrasts of the other sites, p = (L-1)(C-1). There
-    are n = alpha p samples.
+    means E[x | a] = E x + cross H_a/P_a. Derived here: E[x | a] is E[x 1(s = a)]/P_a, with the indicator in terms of
+    the contrasts, and the covariance within clusters is what these means leave of Cov(x). The mixture is of the kind of
+    arXiv:2106.03791. The best inputs are the contrasts of the other sites, p = (L-1)(C-1). There are n = alpha p
+    samples.
     """
     covariance, c = covariance_matrix("inputs", inputs), cross
     center = _center(mean, len(covariance))

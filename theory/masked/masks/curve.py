@@ -49,8 +49,9 @@ def mask_curve(
 ) -> MaskCurve:
     """Compute the mean errors of `RandomMasks` on a grid of mask rates and sample ratios.
 
-    One population serves all points; for infinitely many masks one spectrum serves each mask rate. Raises ValueError
-    and ConvergenceError as `solve` does.
+    One population serves all points; for infinitely many masks one spectrum serves each mask rate. Derived here as in
+    `solve`: infinitely many masks add a diagonal to the sample covariance, and a finite number makes classes of rows
+    (an extension of arXiv:2601.23208). Raises ValueError and ConvergenceError as `solve` does.
 
     >>> from theory.models import AR1
     >>> mask_curve(AR1(np.inf, 0.6), alphas=[1.0, 2.0], lam=0.01, mask_rates=[0.15]).mean_test_error.round(4)

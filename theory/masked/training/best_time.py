@@ -66,7 +66,8 @@ def best_time(
     the smallest one, and every minimum of the grid is refined; the best one is returned, or the limit of time 0 or
     infinity where that is better. With `with_ridge` the ridge `lam` is chosen too, together with the time, and compared
     with the best ridge of training to the end; `lam` must then be left out. `row_scales` is the law of the rows'
-    scales. Raises ConvergenceError.
+    scales. Derived here: the errors are those of `training_curve`, and the search asks for no equation of its own.
+    Raises ConvergenceError.
 
     >>> from theory.models import AR1
     >>> best = best_time(AR1(float("inf"), 0.7), 1.0)

@@ -63,9 +63,10 @@ def training_curve(
 ) -> TrainingCurve:
     """Compute the errors of masked regression along gradient flow, as `solve` does for `MaskedTraining` with `Flow`.
 
-    `row_scales` is the law of the rows' scales. Raises ValueError for an empty grid or a time that is not positive, and
-    ConvergenceError where an equation is not solved, or so late that double precision does not resolve the sum
-    (`ridgeless` is the limit of infinite time).
+    `row_scales` is the law of the rows' scales. Derived here as in `solve`: at each time the coefficients are a
+    weighted sum of those of ridges, and every pair of ridges has an error that is known. Raises ValueError for an empty
+    grid or a time that is not positive, and ConvergenceError where an equation is not solved, or so late that double
+    precision does not resolve the sum (`ridgeless` is the limit of infinite time).
 
     >>> from theory.models import Isotropic
     >>> curve = training_curve(Isotropic(float("inf")), 1.0, [0.5, 5.0, 50.0])

@@ -64,9 +64,10 @@ def trained_learning_curve(
 ) -> TrainedLearningCurve:
     """Compute the errors of trained masked regression over sample ratios, as `solve` does for `MaskedTraining`.
 
-    `learning_curve` does this for ridges. `row_scales` and `row_dependence` are as there. Raises ValueError for an
-    empty grid, a ratio that is not positive, or `OnePass` (whose result at one ratio has all smaller ones), and
-    ConvergenceError.
+    `learning_curve` does this for ridges. `row_scales` and `row_dependence` are as there. Derived here as in `solve`:
+    the trained coefficients are a weighted sum of those of ridges, and every pair of ridges has an error that is known.
+    Raises ValueError for an empty grid, a ratio that is not positive, or `OnePass` (whose result at one ratio has all
+    smaller ones), and ConvergenceError.
 
     >>> from theory.models import Flow, Isotropic
     >>> curve = trained_learning_curve(Isotropic(float("inf")), [0.5, 1.0, 2.0], Flow(5.0))

@@ -89,6 +89,11 @@ def outlier(data: SpikedData, *, read_out: ReadOut = "data_units") -> SpikeOutli
     where nothing is detected: the 0 below the threshold is what vanishes as d -> infinity for a delocalized spike. In a
     noise without a largest variance (see `threshold`) nothing is detected, and the edge is that of an infinite nu.
 
+    Source: for pca the transition of J. Baik, G. Ben Arous and S. Peche, Ann. Probab. 33, 1643 (2005), and the overlaps
+    of D. Paul, Stat. Sinica 17, 1617 (2007); for the predictor after arXiv:2601.23208. Derived here: an outlier lies
+    where theta h u^T R u = 1 (see `threshold`), at a pole of the resolvent of noise and spike, whose residue there
+    holds the overlaps.
+
     `read_out` names the units in which this direction is compared with u. Thresholds do not depend on it; overlaps do
     where variances differ, often by more than methods do, so that one comparison takes one read-out.
 
@@ -181,8 +186,10 @@ def spike_outliers(
     `directions` (k, d) holds the unit vectors u_j in rows, `strengths` (k,) is in the units of a variance. On the right
     there is at most one outlier a spike. Left of the bulk a localized spike leaves eigenvalues by what it does to the
     scales: L coordinates that share it predict each other, and their L - 1 contrasts become negative outliers of the
-    joint predictor. They cost dense eigendecompositions. `row_scales` is a bounded law of the rows' scales
-    and `row_dependence` their dependence, as in `SpikedData`. Raises ValueError and ConvergenceError.
+    joint predictor. Derived here: with T = diag(strengths)^1/2 and U the directions as columns, outliers lie where h T
+    U^T R U T has an eigenvalue 1, which for one spike is the condition of `threshold`. They cost dense
+    eigendecompositions. `row_scales` is a bounded law of the rows' scales and `row_dependence` their dependence, as in
+    `SpikedData`. Raises ValueError and ConvergenceError.
     """
     rows = law_of_sample(row_scales, row_dependence, alpha, noise.d)
     spiked = spiked_noise(noise, directions, alpha, method, lam, rows)

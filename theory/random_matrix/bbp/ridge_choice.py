@@ -42,7 +42,8 @@ def optimal_ridge(data: SpikedData) -> SpikeRidge:
     strength for the least threshold. The ends count as ridges: lam = 0 is the ridgeless limit, lam = inf the
     diagonal-deleted PCA. A grid over 10 decades around the mean variance (the geometric mean where that is infinite)
     brackets the optimum, which is then refined by golden sections and parabolas; it is the global one up to features
-    narrower than the grid. Where no ridge sees the spike the threshold is inf (overlap 0). Raises ValueError for
+    narrower than the grid. Where no ridge sees the spike the threshold is inf (overlap 0). Derived here: the objectives
+    are those of `threshold` and `outlier`, and the search asks for no equation of its own. Raises ValueError for
     another method than "ssr", for a record with a ridge of its own and for a singular noise, and ConvergenceError.
 
     In noise of two variances the ridgeless fit sees this spike best:

@@ -62,10 +62,12 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
     """Compute the outlier of the symmetric part (A + A^T)/2 of the joint predictor A, and its eigenvector's overlap.
 
     Coordinates of large variance have rows of large entries, which the symmetric part keeps: without a largest variance
-    its bulk has no edge, and nothing is detected. Raises ValueError for a record without a strength, for another method
-    than "ssr", for lam = 0, for rows that differ or depend on each other, and for a noise that does not commute with
-    the coordinates (correlated, and with a direction or of unequal coordinates); ConvergenceError where the equations
-    are not met.
+    its bulk has no edge, and nothing is detected. Derived here: the resolvent of the symmetric part is a block of the
+    inverse of a matrix that is linear in the sample covariance, whose deterministic equivalent has a symmetric 2 x 2
+    matrix in the place of the factor h of `threshold`; a spike leaves the bulk where this 2 x 2 problem is singular.
+    Raises ValueError for a record without a strength, for another method than "ssr", for lam = 0, for rows that differ
+    or depend on each other, and for a noise that does not commute with the coordinates (correlated, and with a
+    direction or of unequal coordinates); ConvergenceError where the equations are not met.
     """
     theta = float(spike_strength(data)[0])
     if data.training is not None:

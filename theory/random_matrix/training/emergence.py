@@ -54,8 +54,10 @@ def emergence_time(data: SpikedData) -> EmergenceTime:
 
     The thresholds of a grid of times, from 1e-3 to 1e3 over the geometric mean of the variances, bracket the first
     crossing of the strength, which is then refined; a visible interval narrower than the grid (a factor 1.8) is missed.
-    A spike may be lost again later: the threshold is not monotonic in time. The record leaves `training` open.
-    Raises ValueError as `threshold`, and ConvergenceError where thresholds end unsolved before the spike is seen.
+    A spike may be lost again later: the threshold is not monotonic in time. Derived here: the time is the root of
+    theta_c(time) = strength, with the threshold theta_c along training from the matrix Dyson equation (see
+    `threshold`). The record leaves `training` open. Raises ValueError as `threshold`, and ConvergenceError where
+    thresholds end unsolved before the spike is seen.
 
     >>> from theory import random_matrix
     >>> from theory.models import TwoLevel
@@ -94,8 +96,10 @@ def emergence_time(data: SpikedData) -> EmergenceTime:
 def best_detection_time(data: SpikedData) -> DetectionTime:
     """Find the time of gradient flow at which the threshold of the joint predictor is least.
 
-    The grid is that of `emergence_time`; times at its late end whose edge is not resolved are left out. The strength
-    of the record has no part in it. Raises ValueError as `threshold`, and ConvergenceError where no time is solved.
+    The grid is that of `emergence_time`; times at its late end whose edge is not resolved are left out. Derived here:
+    the threshold along training is that of the matrix Dyson equation (see `threshold`), and its least value is refined
+    by golden sections and parabolas. The strength of the record has no part in it. Raises ValueError as `threshold`,
+    and ConvergenceError where no time is solved.
 
     >>> from theory import random_matrix
     >>> from theory.models import TwoLevel
