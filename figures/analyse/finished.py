@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figures.core.sources import ROOT, WINGS
+from figures.core.places import ROOT, WINGS
 from simulate.core import discard
 from simulate.core.store import FILE
 

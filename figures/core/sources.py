@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-WINGS = ("theory", "simulate", "figures")
+from figures.core.places import ROOT, WINGS
+
 COMPUTING = ("figures/core/compute.py", "figures/core/table.py")  # make the rows of every table, and its file
 DRAWING = ("figures/core/plot.py", "figures/core/captions.py")
 

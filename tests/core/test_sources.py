@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from figures.core.discover import find_experiments, load, path_of
-from figures.core.sources import ROOT, SourceTree
+from figures.core.places import ROOT
+from figures.core.sources import SourceTree
 
 CHECKOUT = {
     "theory/__init__.py": "from importlib import import_module\nfrom theory import masked",
@@ -168,7 +169,8 @@ from pathlib import Path
 from figures.core import Context
 from figures.core.compute import compute_rows
 from figures.core.discover import load, path_of
-from figures.core.sources import ROOT, SourceTree
+from figures.core.places import ROOT
+from figures.core.sources import SourceTree
 
 path, ran = path_of(sys.argv[1]), set()
 experiment = load(path)
