@@ -57,7 +57,7 @@ EXPERIMENT = Experiment(
     points=KAPPAS,
     toy_d=8,
     extrapolate=False,
-    replicates=5,
+    replicates=4,
     draft={"measure": partial(accuracy, n_steps=300), "curves": curves(8), "points": KAPPAS[::3]},
     paper={"measure": partial(accuracy, n_steps=2 * STEPS), "curves": curves(16) | curves(24)},
     xlabel=r"samples of each class over $d^2$",

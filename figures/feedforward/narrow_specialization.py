@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
     ],
     d=N,
     extrapolate=False,
-    replicates=8,
+    replicates=6,
     draft=lambda own: thinned(replace(own, measure=partial(risk, n_units=2, n_samples=20), d=12), line=8, points=1),
     xlabel=r"samples for each weight, $\alpha = n/(NK)$",
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
     "1 << K << N. Where two coexist, the one with the larger free entropy is the equilibrium. With erf, whose second "
     "Hermite coefficient vanishes, the specialized state appears at the spinodal and is the equilibrium from the "
     "transition on; ReLU units specialize continuously at the onset. Markers: students sampled by Hamiltonian Monte "
-    "Carlo, means over eight teachers with error bars; every run has mixed by its R-hat. Runs that start from the "
+    "Carlo, means over {replicates} teachers with error bars; every run has mixed by its R-hat. Runs from the "
     "teacher should lie on the state of largest q, runs from random weights on that of smallest q. The theory is the "
     "limit of large K and N/K. At K = 6 and N = 60 measured errors are larger by up to 30 percent where units are "
     "alike, because n samples determine the N numbers of their sum only with an error, and by a few percent far above "

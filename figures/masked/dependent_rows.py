@@ -113,7 +113,7 @@ EXPERIMENT = Experiment(
     d=100,
     toy_d=50,
     extrapolate=False,
-    replicates=30,
+    replicates=20,
     caption="Where successive rows resemble each other, GCV and leaving one row out report the same error, and both "
     "report too little: a sixth of the truth at correlation 0.9. Lines are the theory, markers means over "
     "{replicates} data sets with error bars, at {sizes} coordinates, AR(1) with 0.6, and ridge 0.1. Left: the error "

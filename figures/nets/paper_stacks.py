@@ -20,8 +20,8 @@ SAMPLES, TEST = 25_600, 500
 # The variance of a true logit over random contexts sets the temperature; see the caption for how it was chosen.
 VARIANCE = 0.7
 SCALE, RATE, BATCH, STARTS = 1.0, 0.5, 256, 4
-RECORD = (100, 200, 400, 700, 1_000, 1_500, 2_500, 4_000, 6_000, 8_000)
-LONG = (*RECORD, 12_000, 20_000, 40_000)
+RECORD = (100, 200, 400, 700, 1_000, 1_500, 2_500, 4_000, 6_000)
+LONG = (*RECORD, 8_000, 12_000, 20_000, 40_000)
 LOSS, GROWTH = "masked loss of test sequences", "three layers: growth over that of the last"
 LAYERS = {1: "$N = 1$", 2: "$N = 2$", 3: "$N = 3$"}
 CORRECTED, DISPLACEMENT = "squared norm, corrected", "displacement"

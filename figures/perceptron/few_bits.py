@@ -78,7 +78,7 @@ class Measured:
     """Holds the replicates of everything that is enumerated, as tasks and then as estimates."""
 
     def __init__(self, context: Context) -> None:
-        self.context, self.seeds = context, range(context.replicates(16))
+        self.context, self.seeds = context, range(context.replicates(11))
 
     def plan(self, sizes: Sizes) -> Sizes:
         """Return the declaration itself; in a draft the smallest sizes, with few instances."""

@@ -51,7 +51,7 @@ def trained(training: Training, seed: int) -> NDArray[np.float64]:
 
 
 def compute(context: Context) -> list[Row]:
-    seeds = range(context.replicates(8))
+    seeds = range(context.replicates(6))
     runs = {EXACT: exact(context.size(7000, 300)), SAMPLED: sampled(context.size(3600, 60))}
     found = context.sweep([Task(f"{panel}/{k}", trained, (run, k)) for panel, run in runs.items() for k in seeds])
     rows = []

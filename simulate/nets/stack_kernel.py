@@ -153,13 +153,25 @@ def _product(matrix: Array, X: Array, found: Array) -> None:
     if len(matrix) >= LIBRARY_SIZE:
         np.dot(matrix, X, found)
         return
+    size, paired = len(X), len(X) - len(X) % 2
     for i in range(len(found)):
-        own = found[i]
-        own[:] = 0.0
-        for j in range(len(X)):
-            factor, x = matrix[i, j], X[j]
+        own, row = found[i], matrix[i]
+        # Two or three terms in one pass, so that the sums are read and written less often.
+        if size % 2:
+            a, x = row[size - 1], X[size - 1]
             for r in range(len(own)):
-                own[r] += factor * x[r]
+                own[r] = a * x[r]
+        else:
+            own[:] = 0.0
+        for j in range(0, paired - 2, 4):
+            a, b, c, d = row[j], row[j + 1], row[j + 2], row[j + 3]
+            x, y, z, w = X[j], X[j + 1], X[j + 2], X[j + 3]
+            for r in range(len(own)):
+                own[r] += (a * x[r] + b * y[r]) + (c * z[r] + d * w[r])
+        if paired % 4:
+            a, b, x, y = row[paired - 2], row[paired - 1], X[paired - 2], X[paired - 1]
+            for r in range(len(own)):
+                own[r] += a * x[r] + b * y[r]
 
 
 @_compiled
@@ -168,9 +180,22 @@ def _add_products(Y: Array, X: Array, found: Array) -> None:
     if len(Y) >= LIBRARY_SIZE:
         found += np.dot(Y, X.T)
         return
+    paired = len(X) - len(X) % 4
     for i in range(len(Y)):
         y = Y[i]
-        for j in range(len(X)):
+        for j in range(0, paired, 4):
+            a, b, c, d = X[j], X[j + 1], X[j + 2], X[j + 3]
+            by_a, by_b, by_c, by_d = 0.0, 0.0, 0.0, 0.0
+            for r in range(len(y)):
+                by_a += y[r] * a[r]
+                by_b += y[r] * b[r]
+                by_c += y[r] * c[r]
+                by_d += y[r] * d[r]
+            found[i, j] += by_a
+            found[i, j + 1] += by_b
+            found[i, j + 2] += by_c
+            found[i, j + 3] += by_d
+        for j in range(paired, len(X)):
             x, total = X[j], 0.0
             for r in range(len(y)):
                 total += y[r] * x[r]

@@ -6,8 +6,7 @@ tail(q), which must keep its digits where q is near 1. Therefore functions take 
 """
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from theory.core.arrays import Array
 SERIES_BELOW = 1e-3  # p below which the gap of ReLU is summed as a series, since its closed form loses digits
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """The tail for variances A, B and covariance rho: its value, and derivatives by B, by rho, and twice by rho."""
 
     value: float

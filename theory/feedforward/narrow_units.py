@@ -99,33 +99,35 @@ class _Covariances:
     """Covariances of outputs at given orders: `teacher` M, `two` replicas Vq, a replica with itself V, and c and E."""
 
     def __init__(self, system: FiniteSystem, x: Array) -> None:
-        self.system = system
+        self.system, self._shares = system, system.signs * system.weights
         self.overlaps = system.mix @ x.reshape(-1, 3)  # kinds of pairs by (Q, q, m)
-        A, signs = float(self.overlaps[0, 0]), system.signs
+        # Plain numbers: arithmetic with those of numpy takes several times as long.
+        signs, (Q, q, m) = system.signs.tolist(), self.overlaps.T.tolist()
+        A = Q[0]
         own, own_by_A = system.kernel.own(A)
-        slope, growth = system.kernel.slope_at(A)
-        self.teacher = [self._full(1.0, A, sign * m) for sign, m in zip(signs, self.overlaps[:, 2], strict=True)]
-        self.two = [self._full(A, A, sign * q) for sign, q in zip(signs, self.overlaps[:, 1], strict=True)]
+        one, student = system.kernel.slope_at(1.0), system.kernel.slope_at(A)
+        slope, growth = student
+        self.teacher = [self._full(1.0, A, sign * rho, one, student) for sign, rho in zip(signs, m, strict=True)]
+        self.two = [self._full(A, A, sign * rho, student, student) for sign, rho in zip(signs, q, strict=True)]
         # A unit with itself is not differentiated by its overlap and variance apart: that of a jump would be infinite.
         itself = Pair(own + slope**2 * A, (own_by_A + slope**2) / 2 + slope * growth * A, 0.0, 0.0)
-        others = zip(signs[1:], self.overlaps[1:, 0], strict=True)
-        self.same = [itself, *(self._full(A, A, sign * Q) for sign, Q in others)]
+        others = zip(signs[1:], Q[1:], strict=True)
+        self.same = [itself, *(self._full(A, A, sign * rho, student, student) for sign, rho in others)]
         V, Vq, M = (self._sum("value", pairs) for pairs in (self.same, self.two, self.teacher))
         self.spread = V - Vq
         self.c = 1 + system.beta * self.spread
         self.E = system.kernel.power + system.noise - 2 * M + Vq
 
-    def _full(self, A: float, B: float, rho: float) -> Pair:
-        """Return the kernel with its linear part."""
-        kernel = self.system.kernel
-        tail, (a, _), (b, b_by_B) = kernel.pair(A, B, rho), kernel.slope_at(A), kernel.slope_at(B)
+    def _full(self, A: float, B: float, rho: float, at_A: tuple[float, float], at_B: tuple[float, float]) -> Pair:
+        """Return the kernel with its linear part, given the mean slopes at both variances."""
+        tail, (a, _), (b, b_by_B) = self.system.kernel.pair(A, B, rho), at_A, at_B
         by_second = tail.by_second + a * b_by_B * rho
         return Pair(tail.value + a * b * rho, by_second, tail.by_rho + a * b, tail.by_rho_twice, tail.error)
 
     def _sum(self, name: str, pairs: list[Pair]) -> float:
         """Return the covariance of outputs, or its derivative by the second variance."""
         values = np.array([getattr(pair, name) for pair in pairs])
-        return float((self.system.signs * self.system.weights) @ values)
+        return float(self._shares @ values)
 
     def slopes(self, pairs: list[Pair]) -> Array:
         """Return derivatives of the covariance of outputs by the overlap of each kind of pair."""

@@ -119,7 +119,7 @@ def escape_time(
     the weights theta. It blows up after a finite time T_1(theta_0), and from eps theta_0 after eps^-(D-2) T_1. With
     theta = rho y, |y| fixed, and d tau = rho^(D-2) dt the direction y obeys an equation of its own, and T_1 is the
     integral of rho^-(D-2) over tau, whose tail follows from S at the final direction. S may be negative at the start;
-    the flow first turns then.
+    the flow first turns then. Derived here from the homogeneity of S.
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. ValueError for a stack of one layer,
     which `plateau_rate` treats; for weights that are all zero; and for a stack that does not fit the data or is too

@@ -40,7 +40,7 @@ def escape_rate(model: TopicModel, masking: Masking, attention_dimension: Count 
     is the squared loss summed over outputs (with any convention for the bias), G = W_K^T W_Q/sqrt(d_a) are the
     attention logits, and d_a = `attention_dimension` is by default the number of tokens. p_c is `masking.kept`, and
     kappa and r are the shares of true and random words. Raises ValueError at tau = T, where there is no first stage.
-    The rate was derived by linearizing the flow.
+    Derived here by linearizing the flow.
     """
     same_topic_gap(model, masking)  # an error at tau = T, where there is no stage 1
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document

@@ -83,13 +83,18 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers, squares
 def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
     """Add z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
     n_sites, n_samples = columns.shape
-    for j in range(0, n_sites - 1, 2):  # two sites in one pass read z half as often
+    for j in range(0, n_sites - 3, 4):  # four sites in one pass read z a quarter as often
         for m in range(n_samples):
-            one, two, added = gradient[j, columns[j, m]], gradient[j + 1, columns[j + 1, m]], z[m]
+            one, two = gradient[j, columns[j, m]], gradient[j + 1, columns[j + 1, m]]
+            three, four = gradient[j + 2, columns[j + 2, m]], gradient[j + 3, columns[j + 3, m]]
+            row = z[m]
             for k in range(z.shape[1]):
-                one[k] += added[k]
-                two[k] += added[k]
-    for j in range(n_sites - n_sites % 2, n_sites):
+                added = row[k]
+                one[k] += added
+                two[k] += added
+                three[k] += added
+                four[k] += added
+    for j in range(n_sites - n_sites % 4, n_sites):
         for m in range(n_samples):
             row, added = gradient[j, columns[j, m]], z[m]
             for k in range(z.shape[1]):

@@ -11,6 +11,7 @@ from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
 ROW_NUMBERS = 128  # numbers in a row of a group's table: long enough for vector units, short enough for the cache
+ROW_MULTIPLE = 8  # rows are filled up with zeros to a multiple of this, so that vector units leave no rest
 BLOCK_SAMPLES = 256  # samples whose logits are held at a time
 SINGLE_PRECISION_SAMPLES = 2**13  # samples after which sums in single precision are added to those in double precision
 
@@ -48,9 +49,12 @@ def group_loss(
     colors that hardly occur the latter is.
     """
     L, C, G, _ = table.shape
-    rows = np.ascontiguousarray(table.reshape(L, C, G * C), dtype=dtype)
-    field_row = fields.reshape(-1).astype(dtype)
-    total, (field_gradient, squares, hits) = 0.0, np.zeros((3, G * C))
+    width = G * C
+    rows = np.zeros((L, C, -(-width // ROW_MULTIPLE) * ROW_MULTIPLE), dtype)
+    rows[:, :, :width] = table.reshape(L, C, width)
+    field_row = np.zeros(rows.shape[2], dtype)
+    field_row[:width] = fields.reshape(-1)
+    total, (field_gradient, squares, hits) = 0.0, np.zeros((3, width))
     chunks = list(blocks(data.n_samples, 1, most=SINGLE_PRECISION_SAMPLES))
     gradient = np.zeros(rows.shape, dtype if len(chunks) == 1 else float)
     for chunk in chunks:
@@ -60,12 +64,13 @@ def group_loss(
             value, *sums = _block_loss(data, sites, block, rows, field_row, part)
             total += value
             for all_samples, added in zip((field_gradient, squares, hits), sums, strict=True):
-                all_samples += added
+                all_samples += added[:width]
         if part is not gradient:
             gradient += part
     seen = frequencies[sites].reshape(-1)
     variances = np.maximum(field_gradient + seen - squares, squares - 2 * hits + seen)
-    return GroupLoss(total, gradient.reshape(table.shape), field_gradient.reshape(G, C), variances.reshape(G, C))
+    by_table = np.ascontiguousarray(gradient[:, :, :width]).reshape(table.shape)
+    return GroupLoss(total, by_table, field_gradient.reshape(G, C), variances.reshape(G, C))
 
 
 def _block_loss(
