@@ -166,4 +166,4 @@ def test_rows_left_out_of_a_series_are_said_to_tear_it(write, options, is_said):
     rows = lines(X).splitlines()
     rows[20] = ",".join(["1", "2", "NA", "4", "5", "6"])
     typed, _ = parsed([str(write("torn.csv", "\n".join(rows) + "\n")), *options])
-    assert any("rows were left out in between" in note for note in STEPS.notes(STEPS.read(typed))) == is_said
+    assert any("rows were left out in between" in note for note in STEPS.notes(STEPS.read(typed), typed)) == is_said
