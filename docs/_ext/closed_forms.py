@@ -34,6 +34,9 @@ height = closed_forms.isotropic_peak_height()
 print(height, float(height.subs(closed_forms.lam, 0.1)))  # sqrt(1 + 1/lambda)/2 + 1/2 2.15831239517770
 ```
 
+The figure `peak_top` shows where the peak of masked regression has its top, how high it is, and simulations
+there and on both sides.
+
 The page is written by `python docs/_ext/closed_forms.py`.
 """
 
