@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from theory.core import Array, CheckedRecord, Matrix, checked, checks
 
@@ -98,7 +97,9 @@ def loss_and_gradient(
     if noise is not None:
         score_width = np.sqrt(active**2 @ (1 - second**2) / K)
         score = score + score_width * noise[1]
-    logs = score - logsumexp(score, axis=1, keepdims=True)
+    # The largest score is taken off first, so that no exponential overflows.
+    score -= score.max(axis=1, keepdims=True)
+    logs = score - np.log(np.exp(score).sum(axis=1, keepdims=True))
     by_score = np.exp(logs)
     by_score[rows, labels] -= 1
     by_score /= len(labels)
