@@ -11,6 +11,7 @@ import simulate.feedforward
 import simulate.glm
 import simulate.masked
 import simulate.nets
+import simulate.perceptron
 import simulate.potts
 import simulate.topics
 import simulate.trees
@@ -347,6 +348,15 @@ def of_classification():
     ]
 
 
+def of_perceptrons():
+    network = simulate.perceptron.TwoLayerNetwork(np.full((3, 4), 0.5), np.full((4, 2), -0.5))
+    return [
+        call(network.scores, inputs=X),
+        call(network.error, inputs=X, labels=np.arange(12) % 2),
+        call(network.sampled, rng=RNG),
+    ]
+
+
 def examples() -> dict[str, Example]:
     """One call of each method, by "Class.method"."""
     lists = (
@@ -355,6 +365,7 @@ def examples() -> dict[str, Example]:
         of_random_matrices(),
         of_networks_and_topics(),
         of_classification(),
+        of_perceptrons(),
         of_inner_rooms(),
     )
     return dict(one for each in lists for one in each)

@@ -9,6 +9,7 @@ from theory import ConvergenceError, perceptron
 from theory.core.errors import MaskedSSLError
 from theory.models import StochasticPerceptron
 
+INPUTS, LABELS = np.random.default_rng(1).standard_normal((6, 3)), np.array([0, 1, 2, 0, 1, 2])
 MODEL = StochasticPerceptron(alpha=0.4, squared_norm=0.5, beta=2)
 
 
@@ -37,6 +38,24 @@ EXAMPLES = {
     "descend_stochastic_weights": Example(
         measured.descend_stochastic_weights,
         {"alpha": 0.4, "n_weights": 11, "rng": rng(), "learning_rate": 0.02, "max_epochs": 20},
+    ),
+    "TwoLayerNetwork": Example(
+        measured.TwoLayerNetwork, {"first": np.full((3, 4), 0.5), "second": np.full((4, 2), -0.5)}
+    ),
+    "train_two_layers": Example(
+        measured.train_two_layers,
+        {
+            "inputs": INPUTS,
+            "labels": LABELS,
+            "test_inputs": INPUTS,
+            "test_labels": LABELS,
+            "n_hidden": 4,
+            "rng": rng(),
+            "stochastic": True,
+            "learning_rate": 0.02,
+            "epochs": 2,
+            "batch_size": 3,
+        },
     ),
 }
 
