@@ -196,6 +196,7 @@ DEFAULTS = {
         "search_with_copies": {"copies": 5, "n_sweeps": 1000, "beta": 1.0, "attraction": 3.0},
         "solution_counts": {"margin": 0.0},
         "solution_entropy": {"instances": 15},
+        "train_two_layers": {"stochastic": True, "learning_rate": 0.02, "epochs": 40, "batch_size": 50},
         "zero_entropy_capacity": {"margin": 0.0, "instances": 1},
     },
     "simulate.potts": {
