@@ -110,7 +110,8 @@ def _distributed() -> Any:
 
 
 def _attempt_below(parent: int, task: Task) -> Outcome:
-    _end_with(parent)
+    if os.getpid() != parent:  # where one core may be used, joblib runs tasks in the parent itself
+        _end_with(parent)
     return _attempt(task)
 
 

@@ -30,7 +30,7 @@ class TwoLayerNetwork(CheckedRecord):
         super().__post_init__()
         if len(self.second) != self.first.shape[1]:
             raise ValueError(
-                f"second must have a row for each of {self.first.shape[1]} hidden units, got {len(self.second)}"
+                f"second must have a row for each of {self.first.shape[1]} columns of first, got {len(self.second)}"
             )
 
     @checked
@@ -62,7 +62,12 @@ class TwoLayerNetwork(CheckedRecord):
 
 def class_labels(name: str, value: Any, n_rows: int, n_classes: int) -> Labels:
     """Return `value` as labels (n_rows,) from 0 to n_classes - 1, or raise ValueError that names the argument."""
-    labels = checks.shaped(name, checks.integer_array(name, value), (n_rows,), " (one label for each row)")
+    labels = checks.shaped(
+        name,
+        checks.integer_array(name, value),
+        (n_rows,),
+        f" (one label for each row of {name.replace('labels', 'inputs')})",
+    )
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"{name} must lie between 0 and {n_classes - 1}, got {labels.min()} to {labels.max()}")
     return labels

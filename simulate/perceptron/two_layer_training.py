@@ -6,12 +6,14 @@ from typing import Annotated
 import numpy as np
 
 from simulate.core.optimizers import Adam
+from simulate.perceptron.stochastic_descent import LearningRate
 from simulate.perceptron.two_layer_network import Labels, TwoLayerNetwork, class_labels, loss_and_gradient
-from theory.core import Array, AtLeast, Count, Matrix, Positive, SolverResult, checked, checks
+from theory.core import Array, AtLeast, Count, Matrix, SolverResult, checked, checks
 
 # Of theta, for stochastic and for real weights. Of 0.1, 0.3 and 1 the second is best for the signs of real weights.
 START_DEVIATION = {True: 0.1, False: 0.3}
 MAX_EPOCHS = 10_000
+MAX_INPUT = 1e6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +47,7 @@ class TwoLayerTraining(SolverResult):
 @checked
 def train_two_layers(
     inputs: Matrix, labels: Labels, test_inputs: Matrix, test_labels: Labels, n_hidden: Count, rng: np.random.Generator,
-    *, stochastic: bool = True, learning_rate: Positive = 0.02,
+    *, stochastic: bool = True, learning_rate: LearningRate = 0.02,
     epochs: Annotated[int, AtLeast(1, most=MAX_EPOCHS)] = 40, batch_size: Count = 50,
 ) -> TwoLayerTraining:  # fmt: skip
     """Train a `TwoLayerNetwork` of `n_hidden` units on the rows of `inputs` (P, d) and their `labels` 0, 1, ..., (P,).
@@ -59,7 +61,8 @@ def train_two_layers(
     0.3 for real weights; both kinds of weights draw the same ones from equal generators. Inputs should be of order one.
 
     ValueError for arrays that do not fit each other, labels that are negative or not whole, test labels that the
-    training set lacks, and more than 10,000 epochs; MemoryError for sizes that do not fit.
+    training set lacks, inputs beyond 1e6, learning rates beyond 1, and more than 10,000 epochs; MemoryError for sizes
+    that do not fit.
 
     >>> rng = np.random.default_rng(0)
     >>> inputs = rng.standard_normal((600, 21))
@@ -72,6 +75,9 @@ def train_two_layers(
     n_classes = max(2, int(checks.integer_array("labels", labels).max(initial=0)) + 1)
     labels = class_labels("labels", labels, P, n_classes)
     checks.shaped("test_inputs", test_inputs, (len(test_inputs), d))
+    for name, given in (("inputs", inputs), ("test_inputs", test_inputs)):
+        if (largest := float(abs(given).max())) > MAX_INPUT:
+            raise ValueError(f"{name} must lie between -{MAX_INPUT:g} and {MAX_INPUT:g}, got {largest:g}: divide them")
     test = test_inputs, class_labels("test_labels", test_labels, len(test_inputs), n_classes)
     # Weights, both moments, gradients and what they are made of; fields of a batch and of all rows.
     rows = float(max(P, len(test_inputs)))
@@ -87,14 +93,14 @@ def train_two_layers(
         order, total = rng.permutation(P), 0.0
         for start in range(0, P, batch_size):
             rows_now = order[start : start + batch_size]
-            weights = _weights(theta, stochastic)
+            first, second = _weights(theta, stochastic)
             # Drawn for real weights too, so that both kinds of weights see the same batches.
             noise = rng.standard_normal((len(rows_now), n_hidden)), rng.standard_normal((len(rows_now), n_classes))
             loss, *gradients = loss_and_gradient(
-                inputs[rows_now], labels[rows_now], *weights, noise if stochastic else None
+                inputs[rows_now], labels[rows_now], first, second, noise if stochastic else None
             )
             if stochastic:
-                gradients = [g * (1 - m * m) for g, m in zip(gradients, weights, strict=True)]
+                gradients = [g * (1 - m * m) for g, m in zip(gradients, (first, second), strict=True)]
             optimizer(theta, gradients)
             total, steps = total + loss * len(rows_now), steps + 1
         history.append(_measured(theta, stochastic, total / P, test, rng))

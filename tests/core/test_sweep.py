@@ -1,7 +1,9 @@
 """Sweeps: the same results on every backend, kept on disk, with failures that name their task."""
 
 import math
+import os
 import signal
+import subprocess
 import sys
 import threading
 
@@ -209,6 +211,21 @@ def test_more_processes_than_tasks_are_not_started(monkeypatch):
     monkeypatch.setattr("simulate.core.backends._in_processes", lambda given, n_jobs: seen.append(n_jobs) or iter(()))
     run_tasks(tasks(3), n_jobs=10**12)
     assert seen == [3]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux can take cores from a process")
+def test_all_cores_of_a_program_that_may_use_one():
+    """All cores are one here, where joblib starts no worker; the program must not take itself for an orphaned one."""
+    program = """
+import os, time
+from simulate.core import Task, sweep
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+print(sweep([Task(str(k), pow, (k, 2)) for k in (2, 3)], n_jobs=-1))
+time.sleep(0.2)
+print("goes on")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "{'2': 4.0, '3': 9.0}\ngoes on\n")
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):

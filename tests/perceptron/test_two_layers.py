@@ -115,7 +115,7 @@ def test_training_learns_and_its_result_is_consistent(stochastic):
 def test_what_does_not_fit_is_refused():
     inputs, labels, tests, test_labels = teacher_task(d=5, rows=20, held_out=10)
     rng, network = stream(0, "refused"), TwoLayerNetwork(np.ones((5, 2)), 2 * np.ones((2, 3)))
-    with pytest.raises(ValueError, match="second must have a row for each of 2 hidden units, got 3"):
+    with pytest.raises(ValueError, match="second must have a row for each of 2 columns of first, got 3"):
         TwoLayerNetwork(np.ones((5, 2)), np.ones((3, 3)))
     with pytest.raises(ValueError, match="inputs must have shape"):
         network.scores(np.ones((4, 6)))
@@ -133,5 +133,18 @@ def test_what_does_not_fit_is_refused():
         train_two_layers(inputs, labels, tests[:, :4], test_labels, 3, rng)
     with pytest.raises(ValueError, match="epochs must be at most 10000"):
         train_two_layers(inputs, labels, tests, test_labels, 3, rng, epochs=10**6)
+    with pytest.raises(ValueError, match=r"test_inputs must lie between -1e\+06 and 1e\+06, got"):
+        train_two_layers(inputs, labels, 1e300 * tests, test_labels, 3, rng)
     with pytest.raises(MemoryError, match="hidden units"):
         train_two_layers(inputs, labels, tests, test_labels, 10**13, rng)
+
+
+def test_large_inputs_and_rates_overflow_nowhere():
+    inputs, labels, tests, test_labels = teacher_task(d=5, rows=20, held_out=10)
+    scale = 1e6 / max(abs(inputs).max(), abs(tests).max())
+    for stochastic in (True, False):
+        found = train_two_layers(
+            scale * inputs, labels, scale * tests, test_labels, 4, stream(0, "large"), stochastic=stochastic,
+            learning_rate=1.0, epochs=20, batch_size=7,
+        )  # fmt: skip
+        assert np.isfinite(found.losses[1:]).all()
