@@ -31,7 +31,10 @@ them all. Each of them is compared with its solver by a test. A function is call
 from theory.masked import closed_forms
 
 height = closed_forms.isotropic_peak_height()
-print(height, float(height.subs(closed_forms.lam, 0.1)))  # sqrt(1 + 1/lambda)/2 + 1/2 2.15831239517770
+print(height, round(float(height.subs(closed_forms.lam, 0.1)), 10))
+```
+```text
+sqrt(1 + 1/lambda)/2 + 1/2 2.1583123952
 ```
 
 The figure `peak_top` shows where the peak of masked regression has its top, how high it is, and simulations

@@ -98,6 +98,7 @@ EXPERIMENT = Experiment(
         ),
     ],
     d=64,
+    toy_d=64,  # of fewer coordinates some draws reach the overlap at no strength
     replicates=20,
     xlabel="time of training $t$",
     ylabel=r"strength of the spike $\theta$",

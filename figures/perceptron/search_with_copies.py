@@ -6,7 +6,7 @@ from functools import partial
 from numpy.random import Generator
 
 from figures.core import Curve, Experiment, Panel
-from figures.perceptron.stochastic_weights import rate
+from figures.perceptron.rates import rate
 from simulate.perceptron import search_with_copies
 from theory.models import DiscretePerceptron, equally_spaced_levels
 

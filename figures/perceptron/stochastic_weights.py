@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from figures.core import Curve, Experiment, Panel, thinned
-from simulate.core import Estimate, stream
+from figures.perceptron.rates import rate
+from simulate.core import stream
 from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights
 from theory.models import StochasticPerceptron
 from theory.perceptron import stochastic_saddle_point
@@ -47,13 +47,6 @@ def predicted(at: StochasticPerceptron) -> dict[str, float]:
 def draws(seed: int, setting: str, x: float, d: int, replicate: int) -> Generator:
     names = ("stochastic descent",) if setting == SUCCESS else ("stochastic weights", BETAS[setting])
     return stream(seed, *names, x, d, replicate)
-
-
-def rate(successes: NDArray[np.float64]) -> Estimate:
-    """Return the fraction of successes, with the binomial error of one more success and one more failure."""
-    n = len(successes)
-    likely = (successes.sum() + 1) / (n + 2)
-    return Estimate(float(successes.mean()), float(np.sqrt(likely * (1 - likely) / n)), n)
 
 
 def curves(number: str) -> dict[str, Curve]:

@@ -14,7 +14,7 @@ from simulate.masked.lagged_products import (
     pooled_products,
     without_mean,
 )
-from theory.core import Array, Count, NonNegativeCount, OpenShare, Result, checked
+from theory.core import Array, Count, NonNegativeCount, OpenShare, Result, checked, checks
 from theory.models import Autocovariance
 
 
@@ -50,6 +50,7 @@ class RowAutoregression(Result):
         >>> found.dependence(100).n
         100
         """
+        checks.fits_in_memory(f"autocovariances of {n} rows", 4 * float(n))
         return Autocovariance(self._process.autocovariance(self.autocovariance, n))
 
 

@@ -51,6 +51,7 @@ class TrainingPath(Result):
         """Return the joint predictor (d, d) at times[i], by two products of matrices."""
         return self._moments.predictor(self._time(i), self.lam)
 
+    @checked
     def loo_residuals(self, i: int, rows: Any, centered: bool = False) -> Array:
         """Return the residuals (k, d) at times[i] of some `rows` (k, d) of X, each left out of the training.
 
@@ -59,7 +60,7 @@ class TrainingPath(Result):
         which was subtracted, is that of the other rows too.
         """
         some = checks.data_matrix("rows", rows, columns=self.d)
-        return self._moments.left_out_residuals(some, self._time(i), self.lam, bool(centered))
+        return self._moments.left_out_residuals(some, self._time(i), self.lam, centered)
 
     @checked
     def at(self, times: PositiveGrid) -> "TrainingPath":

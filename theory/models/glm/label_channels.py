@@ -141,7 +141,9 @@ class Additive:
 
     @checked
     def probability(self, y: Real, nu: Array) -> Array:
-        """Return the density of y given nu, elementwise."""
+        """Return the density of y given nu, elementwise; ValueError for fields that are not finite."""
+        if not np.all(np.isfinite(nu)):
+            raise ValueError("nu must be finite, got fields that are infinite or not a number")
         with np.errstate(over="ignore"):
             return self.of_noise(y - nu)
 

@@ -77,6 +77,8 @@ class Modes:
         array([0.5, 2. ])
         """
         given = checks.finite_array("variances", np.atleast_2d(checks.real_array("variances", variances)), 2)
+        if np.any(given < 0):
+            raise ValueError(f"variances must not be negative, got {given.min():g}")
         p = given.shape[1]
         rows = np.atleast_2d(checks.real_array("signals", signals))
         if rows.size and rows.shape[-1] != p:
