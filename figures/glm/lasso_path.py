@@ -14,7 +14,7 @@ from theory import glm
 from theory.models import BernoulliGauss, Cluster, GeneralizedLinearModel, Lasso, Modes
 
 SHARE, NOISE = 0.25, 0.1
-PATH = np.geomspace(0.02, 2, 41)
+PATH = np.geomspace(0.02, 2, 25)
 STRENGTH = 1e-3  # without noise, small against a teacher of size sqrt(share)
 RATIOS = (0.25, 0.5, 0.75)  # samples over weights
 BELOW_AND_ABOVE = (0.4, 0.6, 1.5, 2.0)  # of the share over its threshold
@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
             curves={rf"$\alpha = {alpha}$": partial(scaled, alpha) for alpha in RATIOS},
             theory=relative_error,
             replicate=measured_relative_error,
-            line=np.linspace(0.3, 2.1, 37),
+            line=np.linspace(0.3, 2.1, 19),
             points=BELOW_AND_ABOVE,
             xlabel="nonzero weights over their threshold",
             xscale="linear",
@@ -116,7 +116,7 @@ EXPERIMENT = Experiment(
                     theory=lambda alpha: glm.sparse_recovery_threshold(alpha) / alpha,
                     replicate=NONE,
                     points=(),
-                    line=np.linspace(0.03, 0.97, 48),
+                    line=np.linspace(0.03, 0.97, 24),
                 )
             },
             xlabel=r"sample ratio $\alpha = n/p$",

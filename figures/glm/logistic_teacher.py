@@ -18,7 +18,7 @@ from theory.models import Cluster, GeneralizedLinearModel, Logit, Modes
 
 TEMPERATURES = (1.0, 0.3)
 SMALL = 0.01
-LINE = np.geomspace(0.3, 30, 15)
+LINE = np.geomspace(0.3, 30, 10)
 POINTS = (0.7, 2.0, 6.0)
 STEPS = (1, 2, 4, 8)
 

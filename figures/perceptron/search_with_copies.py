@@ -50,7 +50,7 @@ EXPERIMENT = Experiment(
     ],
     d=201,
     toy_d=31,
-    replicates=32,
+    replicates=20,
     extrapolate=False,
     xlabel=r"patterns a weight $\alpha$",
     ylabel="searches that find a solution",
