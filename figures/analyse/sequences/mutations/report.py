@@ -10,7 +10,7 @@ def mutation_sentences(mutations: Mutations, comparison: MutationComparison | No
     scores = (
         f"Mutations: {counted(len(mutations), 'substitution')} of {name} are scored by log P(mutant) - log P({name}), "
         "in the pair model and in the model of sites alone; above 0 the mutant is the likelier one. A model of a "
-        "family knows what the family kept, for whatever reason, not how well a protein folds or works."
+        "family knows what the family kept, for whatever reason, not how well a molecule folds or works."
     )
     return [scores] if comparison is None else [scores, *_compared(comparison)]
 
