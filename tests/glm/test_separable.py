@@ -377,7 +377,7 @@ BASE = linear(1.0, 0.25, Lasso(0.3))
             lambda: replace(BASE, modes=Modes([1.0], [[1.0]], [[[0.25], [0.0]], [[0.0], [0.1]]]), signal_learners=None),
             "signals must be 'gaussian' or an array for several signals",
         ),
-        (lambda: Modes.of_coordinates([1.0, -1.0]), "positive semi-definite"),
+        (lambda: Modes.of_coordinates([1.0, -1.0]), "variances must not be negative"),
         (lambda: Modes.of_coordinates([1.0, 1.0], [[1.0]]), "signals must have one entry for each of 2 variances"),
         (lambda: glm.learning_curve(BASE, [1.0], lams=[0.1]), "lam must be left out"),
     ],

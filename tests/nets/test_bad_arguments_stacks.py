@@ -69,6 +69,8 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 def test_wrong_values_are_refused_by_name():
+    compiled = EXAMPLES["stack_gradient"]  # its kernel takes seconds to compile, which are no hang
+    compiled.function(**compiled.keywords)
     assert_all_refused(EXAMPLES, 300, seed=1)
 
 
