@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import simulate.glm.hinge
-import simulate.glm.logistic
 import simulate.glm.multiclass
+import simulate.glm.newton
 from simulate.core import Estimate, stream
 from simulate.glm import draw_task, fit, fit_coupled, fit_multiclass, random_inputs, random_network
 from simulate.glm.random_labels import MEAN_NORM
@@ -58,7 +58,7 @@ def test_classes_in_other_units_of_the_inputs(loss, scale):
 @pytest.mark.parametrize(("loss", "ridges_a_step"), [("logistic", 1), ("hinge", 2), ("hard_margin", 2)])
 def test_iterations_are_the_newton_steps(monkeypatch, loss, ridges_a_step):
     """Each Newton step is one weighted ridge fit; the interior point solves for a predictor and a corrector."""
-    module = simulate.glm.logistic if loss == "logistic" else simulate.glm.hinge
+    module = simulate.glm.newton if loss == "logistic" else simulate.glm.hinge
     name = "weighted_ridge" if loss == "logistic" else "ridge_multipliers"
     calls, ridge = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given: calls.append(1) or ridge(*given))

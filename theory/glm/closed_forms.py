@@ -9,6 +9,8 @@ contain the noise. z is a number that parametrizes a line.
 import sympy as sp
 from sympy import Expr
 
+from theory.random_matrix import closed_forms as spikes
+
 alpha, lam, rho = sp.symbols("alpha lambda rho", positive=True)
 noise = sp.Symbol("Delta", nonnegative=True)
 inverse, inverse_square = sp.symbols("t_1 t_2", positive=True)
@@ -18,8 +20,7 @@ z = sp.Symbol("z", positive=True)
 
 def isotropic_effective_ridge() -> Expr:
     """Return the effective ridge kappa of isotropic inputs, where lam = kappa (alpha - 1/(1 + kappa))."""
-    linear = (alpha - 1 - lam) / alpha
-    return (sp.sqrt(linear**2 + 4 * lam / alpha) - linear) / 2
+    return spikes.isotropic_effective_ridge().subs(lam, lam / alpha)  # that of a loss averaged over samples
 
 
 def isotropic_ridge_test_error() -> Expr:

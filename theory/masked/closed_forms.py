@@ -11,6 +11,8 @@ arXiv:2601.23208, and arXiv:2304.07235 for the overlaps.
 import sympy as sp
 from sympy import Expr
 
+from theory.random_matrix import closed_forms as spikes
+
 alpha, lam, kappa = sp.symbols("alpha lambda kappa", positive=True)
 r = sp.Symbol("r", real=True)
 nu, v, b, tau = sp.symbols("nu v b tau", positive=True)
@@ -44,8 +46,7 @@ def replica_test_error(df1: Expr, overlap: Expr, conditional_variance: Expr) -> 
 
 def isotropic_effective_ridge() -> Expr:
     """Return kappa(alpha, lam) of Sigma = I, the positive root of kappa^2 + kappa (1 - 1/alpha - lam) - lam = 0."""
-    linear = 1 - 1 / alpha - lam
-    return (sp.sqrt(linear**2 + 4 * lam) - linear) / 2
+    return spikes.isotropic_effective_ridge()  # in symbols of the same names, which sympy takes to be the same
 
 
 def isotropic_test_error() -> Expr:

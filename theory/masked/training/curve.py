@@ -1,14 +1,14 @@
 """Errors along training at many times, for one covariance and one sample ratio."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from theory.core import Array, DataFrame, NonNegative, Positive, PositiveGrid, SolverResult, checked, table
-from theory.masked.errors import mean_over_coordinates
-from theory.masked.signs import require_non_negative
+from theory.core import Array, NonNegative, Positive, PositiveGrid, SolverResult, checked
 from theory.masked.training.point import TrainingPoint, training_point
 from theory.masked.training.solution import require_modes
+from theory.masked.training.trained import TrainedErrors
 from theory.models import Covariance
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
@@ -18,37 +18,20 @@ from theory.random_matrix.complex_ridge import solve_complex_ridge
 MAX_TEMPORARY_NUMBERS = 30_000  # of times, ridges and eigenvalues, which fit into a cache
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainingCurve(SolverResult):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TrainingCurve(TrainedErrors, SolverResult):
     """Errors of masked regression trained by gradient flow, at each of `times` (points,).
 
     `test_error`, `train_error` and `gcv_error` have shape (points, d), or for d -> infinity one column for each class
     of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`.
     """
 
+    axis: ClassVar[tuple[str, str]] = ("times", "time")
+
     covariance: Covariance
     alpha: float
     lam: float
     times: Array
-    test_error: Array = field(repr=False)
-    train_error: Array = field(repr=False)
-    gcv_error: Array = field(repr=False)
-    mean_test_error: Array = field(repr=False)
-    mean_train_error: Array = field(repr=False)
-    mean_gcv_error: Array = field(repr=False)
-
-    def __post_init__(self) -> None:
-        require_non_negative(self, "test_error", "train_error", "gcv_error")
-        require_non_negative(self, "mean_test_error", "mean_train_error", "mean_gcv_error")
-
-    def to_frame(self) -> DataFrame:
-        """Tabulate a row for each time: time and the means of the test, train and GCV errors."""
-        return table(
-            time=self.times,
-            mean_test_error=self.mean_test_error,
-            mean_train_error=self.mean_train_error,
-            mean_gcv_error=self.mean_gcv_error,
-        )
 
 
 @checked
@@ -75,27 +58,7 @@ def training_curve(
     """
     require_modes(covariance)
     points = _points(covariance, alpha, [flow_filter(float(time)).shifted(lam) for time in times], row_scales)
-
-    def stacked(name: str) -> tuple[Array, Array]:
-        values = np.array([getattr(point, name) for point in points])
-        return values, mean_over_coordinates(covariance, values)
-
-    (test, mean_test), (train, mean_train), (gcv, mean_gcv) = map(stacked, ("test_error", "train_error", "gcv_error"))
-    return TrainingCurve(
-        covariance,
-        alpha,
-        lam,
-        times,
-        test,
-        train,
-        gcv,
-        mean_test,
-        mean_train,
-        mean_gcv,
-        residual=max(point.ridge.residual for point in points),
-        iterations=max(point.ridge.iterations for point in points),
-        converged=all(point.ridge.converged for point in points),
-    )
+    return TrainingCurve.of(covariance, points, alpha=alpha, lam=lam, times=times)
 
 
 def _points(covariance: Covariance, alpha: float, filters: list[Filter], rows: RowScales) -> list[TrainingPoint]:

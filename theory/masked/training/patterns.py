@@ -6,13 +6,14 @@ import numpy as np
 
 from theory.core import Array, DataFrame, SolverResult, table
 from theory.core.arrays import ComplexArray
-from theory.masked.errors import mean_over_coordinates, per_coordinate
+from theory.masked.errors import per_coordinate
 from theory.masked.masks.population import CommutingPopulation, population
 from theory.masked.masks.span_moments import Spans
 from theory.masked.signs import require_non_negative
 from theory.masked.training.optimizers import filter_of
 from theory.masked.training.pairs import PairSum, both_halves
 from theory.masked.training.point import Resolvents
+from theory.masked.training.trained import MeansOfErrors
 from theory.models import Covariance, LargeCovariance, RandomMasksTraining, SpanMaskTraining, Spectrum, Training
 from theory.numerics import Solution
 from theory.numerics.filters import Filter, pair_weights
@@ -20,7 +21,7 @@ from theory.random_matrix.complex_ridge import ridge_map, solve_complex_ridge
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatternTrainingSolution(SolverResult):
+class PatternTrainingSolution(MeansOfErrors, SolverResult):
     """The errors of masked regression under a pattern of masks, trained for a while: mean squares, without factor 1/2.
 
     `test_error` and `train_error` have an entry for each coordinate (class of coordinates for d -> infinity), or for
@@ -42,17 +43,7 @@ class PatternTrainingSolution(SolverResult):
         require_non_negative(self, "test_error", "train_error", "filter_error")
 
     def _mean(self, values: Array) -> float:
-        return float(mean_over_coordinates(self.covariance, values) if self.span is None else values.mean())
-
-    @property
-    def mean_test_error(self) -> float:
-        """The mean of `test_error` over the coordinates."""
-        return self._mean(self.test_error)
-
-    @property
-    def mean_train_error(self) -> float:
-        """The mean of `train_error` over the coordinates."""
-        return self._mean(self.train_error)
+        return super()._mean(values) if self.span is None else float(values.mean())
 
     def to_frame(self) -> DataFrame:
         """Tabulate one row for each coordinate or class of coordinates: its test and train errors."""

@@ -1,15 +1,13 @@
 """Learning curves of trained regression: errors over the sample ratio, at one length of training."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-
-from theory.core import Array, DataFrame, NonNegative, PositiveGrid, SolverResult, checked, table
-from theory.masked.errors import mean_over_coordinates
-from theory.masked.signs import require_non_negative
+from theory.core import Array, NonNegative, PositiveGrid, SolverResult, checked
 from theory.masked.training.optimizers import filter_of
 from theory.masked.training.point import training_point
 from theory.masked.training.solution import require_modes
+from theory.masked.training.trained import TrainedErrors
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
 from theory.models.joint_rows import law_of_sample
@@ -19,36 +17,20 @@ from theory.models.training import OnePass, Training
 from theory.numerics.extremes import within_range
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainedLearningCurve(SolverResult):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TrainedLearningCurve(TrainedErrors, SolverResult):
     """Errors of masked regression after one length of training, at each of the sample ratios `alphas` (points,).
 
-    Fields are those of `TrainingCurve`, with the sample ratio in the place of the time.
+    `test_error`, `train_error` and `gcv_error` have shape (points, d), or for d -> infinity one column for each class
+    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`.
     """
+
+    axis: ClassVar[tuple[str, str]] = ("alphas", "alpha")
 
     covariance: Covariance
     alphas: Array
     training: Training
     lam: float
-    test_error: Array = field(repr=False)
-    train_error: Array = field(repr=False)
-    gcv_error: Array = field(repr=False)
-    mean_test_error: Array = field(repr=False)
-    mean_train_error: Array = field(repr=False)
-    mean_gcv_error: Array = field(repr=False)
-
-    def __post_init__(self) -> None:
-        require_non_negative(self, "test_error", "train_error", "gcv_error")
-        require_non_negative(self, "mean_test_error", "mean_train_error", "mean_gcv_error")
-
-    def to_frame(self) -> DataFrame:
-        """Tabulate a row for each sample ratio: alpha and the means of the test, train and GCV errors."""
-        return table(
-            alpha=self.alphas,
-            mean_test_error=self.mean_test_error,
-            mean_train_error=self.mean_train_error,
-            mean_gcv_error=self.mean_gcv_error,
-        )
 
 
 @checked
@@ -85,17 +67,4 @@ def trained_learning_curve(
     for alpha in map(float, alphas):
         rows = law_of_sample(row_scales, row_dependence, alpha, covariance.d)
         points.append(training_point(covariance, alpha, filter_of(training, covariance, alpha, lam, rows), rows=rows))
-    found = [
-        np.array([getattr(point, name) for point in points]) for name in ("test_error", "train_error", "gcv_error")
-    ]
-    return TrainedLearningCurve(
-        covariance,
-        alphas,
-        training,
-        lam,
-        *found,
-        *(mean_over_coordinates(covariance, values) for values in found),
-        residual=max(point.ridge.residual for point in points),
-        iterations=max(point.ridge.iterations for point in points),
-        converged=all(point.ridge.converged for point in points),
-    )
+    return TrainedLearningCurve.of(covariance, points, alphas=alphas, training=training, lam=lam)

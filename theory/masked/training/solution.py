@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.core import Array, DataFrame, SolverResult, checked, table
-from theory.masked.errors import mean_over_coordinates
 from theory.masked.signs import require_non_negative
 from theory.masked.training.one_pass import OnePassSolution, solve_one_pass
 from theory.masked.training.optimizers import filter_of
 from theory.masked.training.point import training_point
+from theory.masked.training.trained import MeansOfErrors
 from theory.masked.training.unlike_rows import complex_ridges
 from theory.models import Covariance, LargeCovariance
 from theory.models.training import MaskedTraining, OnePass, Training
@@ -17,7 +17,7 @@ from theory.numerics.extremes import within_range
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MaskedTrainingSolution(SolverResult):
+class MaskedTrainingSolution(MeansOfErrors, SolverResult):
     """The errors of masked regression after training for a while: mean squares of each coordinate, without factor 1/2.
 
     They include the irreducible part. `test_error`, `train_error` and `gcv_error` have shape (d,), or in the limit d ->
@@ -39,19 +39,6 @@ class MaskedTrainingSolution(SolverResult):
 
     def __post_init__(self) -> None:
         require_non_negative(self, "test_error", "train_error", "gcv_error", "filter_error")
-
-    def _mean(self, values: Array) -> float:
-        return float(mean_over_coordinates(self.covariance, values))
-
-    @property
-    def mean_test_error(self) -> float:
-        """The mean of `test_error` over the coordinates."""
-        return self._mean(self.test_error)
-
-    @property
-    def mean_train_error(self) -> float:
-        """The mean of `train_error` over the coordinates."""
-        return self._mean(self.train_error)
 
     @property
     def mean_gcv_error(self) -> float:
