@@ -1,6 +1,8 @@
 """Separable penalties: fits against other programs and optimality conditions, and theory against them at two sizes."""
 
+import importlib
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from theory.models import (
     Modes,
     NonNegative,
 )
+from theory.numerics import ConvergenceError
 
 
 def data(n, p, seed=0):
@@ -291,6 +294,15 @@ def test_best_strength_at_an_end():
     assert glm.optimal_strength(nothing).limit == "infinity"
     with pytest.raises(ValueError, match="model must have a separable penalty"):
         glm.optimal_strength(linear(1.0, 0.25, None, lam=0.1))
+
+
+def test_a_strength_at_which_the_error_is_not_flat_is_no_answer(monkeypatch):
+    module = importlib.import_module("theory.glm.optimal_strength")
+    monkeypatch.setattr(
+        module, "minimize_scalar", lambda f, bounds, **_: SimpleNamespace(x=bounds[0], fun=f(bounds[0]))
+    )
+    with pytest.raises(ConvergenceError, match="best strength of Lasso"):
+        glm.optimal_strength(linear(1.0, 0.25, Lasso(0.3)))
 
 
 X, Y = np.eye(3), np.array([1.0, -1.0, 1.0])

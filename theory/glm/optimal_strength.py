@@ -44,7 +44,7 @@ def optimal_strength(model: GeneralizedLinearModel) -> OptimalStrength:
     The whole penalty is scaled, so that an elastic net keeps its ratio. Strengths over six decades about the teacher's
     size are tried, and the least error is refined, of several minima the lowest. Derived here: the errors are those of
     `solve`, and the search asks for no equation of its own. ValueError for a model without such a penalty,
-    ConvergenceError where no strength has a solution.
+    ConvergenceError where no strength has a solution, or where the error is not flat at the strength that was found.
 
     >>> from theory.models import BernoulliGauss, Cluster, Lasso, Modes
     >>> teacher = Cluster(labels="linear", teacher_signal=0, teacher_variance=0.25, noise=0.1)
@@ -70,7 +70,7 @@ def optimal_strength(model: GeneralizedLinearModel) -> OptimalStrength:
         scaled = replace(model, penalty=penalty.scaled(math.exp(log_strength - own)))
         try:
             return solve_problem(scaled).test_error
-        except (ConvergenceError, ValueError):  # a strength that leaves no weight, or none that is resolved
+        except ConvergenceError:  # a strength that leaves no weight, or none that is resolved
             return math.inf
 
     errors = np.array([error(float(x)) for x in tried])
@@ -84,6 +84,10 @@ def optimal_strength(model: GeneralizedLinearModel) -> OptimalStrength:
         found = minimize_scalar(error, bounds=bounds, method="bounded", options={"xatol": PRECISION})
         x, value = float(found.x), float(found.fun)
         slope = (math.log(error(x + STEP)) - math.log(error(x - STEP))) / (2 * STEP)
+    left = 0.0 if limit else abs(slope)
+    if not left <= FLAT:
+        advice = f"the errors that were tried are {errors[max(best - 1, 0) : best + 2]}"
+        raise ConvergenceError.of(f"best strength of {penalty!r}", math.exp(x), left, FLAT, evaluations, advice=advice)
     return OptimalStrength(
         penalty=penalty.scaled(math.exp(x - own)),
         test_error=value,
@@ -92,7 +96,7 @@ def optimal_strength(model: GeneralizedLinearModel) -> OptimalStrength:
         limit=limit,
         strengths=np.exp(tried),
         test_errors=errors,
-        residual=abs(slope) if math.isfinite(slope) else 0.0,
+        residual=left,
         iterations=evaluations,
-        converged=limit is not None or abs(slope) <= FLAT,
+        converged=True,
     )
