@@ -54,7 +54,7 @@ def descents(problem: Bounded, d: int, rng: Generator) -> dict[str, float]:
 EXPERIMENT = Experiment(
     title=r"The loss $1/(1 + e^{yh})$ on random labels, $\alpha = 3$",
     curves={
-        "least of 8 descents; one step": Curve(number=LEAST, color=0),
+        "least of 8 descents; line: one-step theory": Curve(number=LEAST, color=0),
         "one descent": Curve(number=ONE, line=(), color=1),
         "replica symmetry, a lower bound": level(lambda: 1.0, (LAMS[0], LAMS[-1]), "reference", style="--", color=2),
     },
@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     caption="Where a loss is so far from convex that its proximal operator jumps, replica symmetry gives only a lower "
     "bound of the training energy. The energy is the sum of losses over d plus the ridge, here over that bound, which "
-    "is the dashed line. The solid line is one step of symmetry breaking at its best Parisi parameter; at ridges from "
+    "is the dashed line. The solid line is the energy by one step of replica symmetry breaking; at ridges from "
     "0.1 on the two are one, and the symmetric point is stable. Markers are descents (L-BFGS) from random weights at "
     "d = {sizes}: one of them, and the least of eight on the same set, with error bars over {replicates} such sets. "
     "From each energy is subtracted what its set has above the theory at a ridge of 0.2, where all descents agree. "

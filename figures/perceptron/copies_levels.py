@@ -133,7 +133,8 @@ EXPERIMENT = Experiment(
     "groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with three "
     "levels), extrapolated in 1/N. Right: the load up to which there are groups of ten that are locally stable, over "
     "the capacity (to 0.005, from parabolas through three loads). Groups exist nearly up to it, but for few levels "
-    "they lose replica symmetry earlier. A distance is the mean squared difference over four mean squares of a weight.",
+    "they lose replica symmetry earlier. Distances are mean squared differences over four times the mean squared "
+    "weight.",
     papers={
         "arXiv:1602.04129": "The abstract asks whether dense regions of solutions exist for few bits; the published "
         "figures were not readable.",

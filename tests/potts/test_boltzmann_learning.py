@@ -251,6 +251,20 @@ def test_fields_that_lag_behind_are_calibrated_by_fresh_samples(monkeypatch):
     )
 
 
+def test_calibrated_fields_do_not_excuse_covariances_that_are_too_small(monkeypatch):
+    """Four fifths of the slope that is asked for must be left: a third of it is held against the model."""
+    truth = known_model(0.5, sites=8)
+    weaker = DensePottsModel(0.3 * truth.couplings, truth.fields)
+    monkeypatch.setattr("simulate.potts.boltzmann.fit.calibrated", lambda *_: weaker)
+    off = truth.fields + 0.6 * np.array([1.0, 0.0, -1.0])
+    options = {"start": DensePottsModel(truth.couplings, off), "max_iter": 10, "rate": 1e-4, "n_chains": 64}
+    options |= {"n_checked": 4000, "pearson": 0.1, "slope": 0.5, "check": False}
+    fit = boltzmann_learning(data_of(truth, 2000), C, rng=stream(0, "lagging"), **options)
+    assert not fit.converged
+    assert 0.1 < fit.slope < 0.4
+    assert re.search(r"slope.* below 0\.4\b", fit.reason)
+
+
 def test_a_step_is_the_preconditioned_gradient(family):
     states, weights = family
     data, model, rng = Sequences.of(states, C, weights), known_model(0.3), stream(0, "one step")

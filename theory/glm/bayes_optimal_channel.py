@@ -144,7 +144,10 @@ class _Equations:
         teachers = [int(cluster.teacher_signal or 0) for cluster in clusters]
         owners = {a: cluster.covariance for a, cluster in zip(teachers, clusters, strict=True)}
         if any(owners[a] != cluster.covariance for a, cluster in zip(teachers, clusters, strict=True)):
-            raise ValueError("model must have one covariance for each teacher_signal, which is that times its teacher")
+            raise ValueError(
+                "model must have clusters of one covariance where they share a teacher_signal, which is the covariance "
+                "times the teacher: give each covariance a signal of its own"
+            )
         names = sorted(owners)
         om = modes.covariances[[owners[name] for name in names]]
         gram = modes.gram[np.ix_(names, names)]
