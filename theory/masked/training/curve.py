@@ -8,7 +8,7 @@ import numpy as np
 from theory.core import Array, NonNegative, Positive, PositiveGrid, SolverResult, checked
 from theory.masked.training.point import TrainingPoint, training_point
 from theory.masked.training.solution import require_modes
-from theory.masked.training.trained import TrainedErrors
+from theory.masked.training.trained import TrainedErrors, curve_of
 from theory.models import Covariance
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
@@ -58,7 +58,7 @@ def training_curve(
     """
     require_modes(covariance)
     points = _points(covariance, alpha, [flow_filter(float(time)).shifted(lam) for time in times], row_scales)
-    return TrainingCurve.of(covariance, points, alpha=alpha, lam=lam, times=times)
+    return curve_of(TrainingCurve, covariance, points, alpha=alpha, lam=lam, times=times)
 
 
 def _points(covariance: Covariance, alpha: float, filters: list[Filter], rows: RowScales) -> list[TrainingPoint]:

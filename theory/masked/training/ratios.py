@@ -7,7 +7,7 @@ from theory.core import Array, NonNegative, PositiveGrid, SolverResult, checked
 from theory.masked.training.optimizers import filter_of
 from theory.masked.training.point import training_point
 from theory.masked.training.solution import require_modes
-from theory.masked.training.trained import TrainedErrors
+from theory.masked.training.trained import TrainedErrors, curve_of
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
 from theory.models.joint_rows import law_of_sample
@@ -67,4 +67,4 @@ def trained_learning_curve(
     for alpha in map(float, alphas):
         rows = law_of_sample(row_scales, row_dependence, alpha, covariance.d)
         points.append(training_point(covariance, alpha, filter_of(training, covariance, alpha, lam, rows), rows=rows))
-    return TrainedLearningCurve.of(covariance, points, alphas=alphas, training=training, lam=lam)
+    return curve_of(TrainedLearningCurve, covariance, points, alphas=alphas, training=training, lam=lam)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -35,23 +35,26 @@ class TrainedErrors:
     def __post_init__(self) -> None:
         require_non_negative(cast(SolverResult, self), *ERRORS, *(f"mean_{name}" for name in ERRORS))
 
-    @classmethod
-    def of(cls, covariance: Covariance, points: Sequence[TrainingPoint], **own: Any) -> Self:
-        """Return the curve through some points; `own` are the fields that only this kind of curve has."""
-        found = {name: np.array([getattr(point, name) for point in points]) for name in ERRORS}
-        means = {f"mean_{name}": mean_over_coordinates(covariance, values) for name, values in found.items()}
-        more: dict[str, Any] = {
-            "covariance": covariance,
-            "residual": max(point.ridge.residual for point in points),
-            "iterations": max(point.ridge.iterations for point in points),
-            "converged": all(point.ridge.converged for point in points),
-        }
-        return cls(**own, **found, **means, **more)
-
     def to_frame(self) -> DataFrame:
         """Tabulate a row for each point: its time or sample ratio, and the means of the test, train and GCV errors."""
         name, column = self.axis
         return table(**{column: getattr(self, name)}, **{f"mean_{one}": getattr(self, f"mean_{one}") for one in ERRORS})
+
+
+Curve = TypeVar("Curve", bound=TrainedErrors)
+
+
+def curve_of(kind: type[Curve], covariance: Covariance, points: Sequence[TrainingPoint], **own: Any) -> Curve:
+    """Return the curve of this kind through some points; `own` are the fields that only this kind has."""
+    found = {name: np.array([getattr(point, name) for point in points]) for name in ERRORS}
+    means = {f"mean_{name}": mean_over_coordinates(covariance, values) for name, values in found.items()}
+    more: dict[str, Any] = {
+        "covariance": covariance,
+        "residual": max(point.ridge.residual for point in points),
+        "iterations": max(point.ridge.iterations for point in points),
+        "converged": all(point.ridge.converged for point in points),
+    }
+    return kind(**own, **found, **means, **more)
 
 
 class MeansOfErrors:
