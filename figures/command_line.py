@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from figures.core.context import QUALITIES, Context, quality_from_environment
-from figures.core.discover import OUTPUT_SHOWN, UnknownExperiment, find_experiments, load, path_of
-from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
+from figures.command_options import make_parser
+from figures.core.context import Context
+from figures.core.discover import UnknownExperiment, find_experiments, load, path_of
+from figures.core.outputs import Outputs, Skipped, draw, run
 from figures.core.papers import map_of_papers, render_text
-from figures.core.render import STYLES
 from figures.core.side_by_side import are_many, make_side_by_side
 from figures.core.sources import SourceTree
 from figures.core.table import TableError
@@ -101,8 +101,14 @@ def _said(made: int, folder: Path, skipped: list[Skipped]) -> str:
 
 
 def _draw(options: argparse.Namespace) -> None:
+    styled = {name: getattr(options, name) for name in ("style", "width", "points")}
     for outputs in _with_tables(_chosen(options), options, only_missing=True):
-        print(*draw(outputs), sep="\n")
+        if any(value is not None for value in styled.values()):
+            from figures.core.own_style import draw_styled
+
+            print(*draw_styled(outputs, options.output / "styled", **styled), sep="\n")
+        else:
+            print(*draw(outputs), sep="\n")
 
 
 def _table(options: argparse.Namespace) -> None:
@@ -204,93 +210,11 @@ def _shown(folder: Path) -> Path:
 
 
 def _parse(arguments: list[str], prog: str) -> argparse.Namespace:
-    parser = _parser(prog)
+    parser = make_parser(prog, ACTIONS)
     options = parser.parse_args(arguments)
     if options.backend == "dask" and not options.scheduler:
         parser.error("--backend dask needs --scheduler ADDRESS of a running scheduler, such as tcp://host:8786")
     return options
 
 
-def _parser(prog: str) -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument(
-        "--jobs", type=_jobs, default=-1, help="number of processes; -1, the default, starts one for each core"
-    )
-    common.add_argument(
-        "--backend",
-        choices=("loky", "dask"),
-        default="loky",
-        help="what runs the replicates: processes on this machine (loky, the default) or a Dask cluster",
-    )
-    common.add_argument(
-        "--scheduler", metavar="ADDRESS", help="address of a running Dask scheduler, such as tcp://host:8786"
-    )
-    common.add_argument(
-        "--quality",
-        type=_quality,
-        choices=QUALITIES,
-        default=quality_from_environment(),
-        help="how many replicates are simulated: a few at toy size (draft), the declared number (default), or four "
-        "times as many (paper); without this option the environment variable QUALITY decides",
-    )
-    common.add_argument(
-        "--output",
-        type=Path,
-        default=OUTPUT,
-        metavar="FOLDER",
-        help=f"folder of the tables and figures (default: {OUTPUT_SHOWN})",
-    )
-
-    parser = argparse.ArgumentParser(
-        prog=prog,
-        description="Computes and draws figures and tables that compare theory with simulation. Each of them is an "
-        "experiment with a NAME.",
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, action, text in (
-        ("list", _list, "show the subject, the last run and the title of every experiment"),
-        ("run", _run, "compute tables (CSV)"),
-        ("update", _update, "compute and draw what is out of date, and nothing else"),
-        ("draw", _draw, "draw figures (PDF and PNG) from the tables"),
-        ("table", _table, "print tables"),
-        ("gallery", _gallery, "draw small PNGs, and write the page that shows them"),
-    ):
-        command = commands.add_parser(name, parents=[common], help=text, description=f"{text[0].upper()}{text[1:]}.")
-        command.set_defaults(action=action)
-        if name != "list":
-            command.add_argument("names", nargs="*", metavar="NAME", help="name of an experiment, as `list` shows it")
-            command.add_argument("--all", action="store_true", help="take every experiment")
-        if name == "list":
-            command.add_argument(
-                "--papers", action="store_true", help="show published figures and their counterparts here instead"
-            )
-        if name == "table":
-            command.add_argument(
-                "--format", choices=tuple(STYLES), default="text", help="how the tables are written (default: text)"
-            )
-        if name in ("table", "gallery"):
-            command.add_argument("--fresh", action="store_true", help="first compute again what is out of date")
-        if name == "gallery":
-            command.add_argument(
-                "--check", action="store_true", help="draw nothing; name the pictures that do not show the tables there"
-            )
-        if name == "run":
-            command.add_argument("--force", action="store_true", help="compute again even what is up to date")
-    commands.add_parser(
-        "analyse", help="compare theory with your own data: analyse FILE; `analyse --help` lists the options"
-    )
-    return parser
-
-
-def _quality(text: str) -> str:
-    """Return a quality that exists; `choices` alone are not applied to a default, which the environment gives."""
-    if text not in QUALITIES:
-        choices = ", ".join(QUALITIES)
-        raise argparse.ArgumentTypeError(f"invalid choice: {text!r}; it, or QUALITY, must be one of {choices}")
-    return text
-
-
-def _jobs(text: str) -> int:
-    if int(text) == 0:
-        raise argparse.ArgumentTypeError("must be >= 1, or negative to count from all cores (-1), got 0")
-    return int(text)
+ACTIONS = {"list": _list, "run": _run, "update": _update, "draw": _draw, "table": _table, "gallery": _gallery}

@@ -23,7 +23,7 @@ import theory.nets
 import theory.potts
 import theory.random_matrix
 import theory.topics
-from simulate.core import Estimate
+from simulate.core import Estimate, GeometricMean, Share
 from simulate.core.diagnostics import diagnose
 from simulate.feedforward.binary import Layer
 from simulate.feedforward.narrow_task import Task
@@ -345,6 +345,12 @@ def of_classification():
         call(loss.breakpoints, V=0.5),
         call(Estimate.of, values=[1.0, 2.0, 4.0]),
         call(Estimate(1.0, 0.1, 10).z, predicted=0.5),
+        call(Estimate(1.0, 0.1, 10).interval, coverage=0.9),
+        call(GeometricMean.of, values=[1.0, 2.0, 4.0]),
+        call(GeometricMean(1.0, 0.1, 10).interval, coverage=0.9),
+        call(GeometricMean(1.0, 0.1, 10).z, predicted=0.5),
+        call(Share.of, values=[1, 0, 1]),
+        call(Share(0.5, 0.1, 10).interval, coverage=0.9),
     ]
 
 

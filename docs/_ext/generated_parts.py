@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from figures.core.captions import caption_of, declared_caption
+from figures.core.captions import SENTENCES, caption_of, declared_caption, finding_first
 from figures.core.discover import find_experiments, load
 from figures.core.outputs import OUTPUT
 from figures.core.papers import linked, map_of_papers
@@ -59,9 +59,9 @@ def _figure(name: str, path: Path, experiment: Any) -> list[str]:
     sentence = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or name).split("\n")[0]
     picture = GALLERY / f"{name}.png"
     shown = [f"![{name}](../figures/gallery/{name}.png)", ""] if picture.is_file() else []
-    text = " ".join(filter(None, (f"{experiment.title}.", caption(name, experiment))))
+    text = finding_first(escaped(caption(name, experiment))) or escaped(f"{experiment.title}.")
     source = f"`make figures/output/{name}.pdf` draws it, and `figures/{path.parent.name}/{path.name}` declares it."
-    return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, escaped(text), "", source, ""]
+    return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, text, "", source, ""]
 
 
 def caption(name: str, experiment: Any) -> str:
@@ -102,7 +102,7 @@ def limits(_of: str) -> str:
                 lines += [_seen_from_above(found[1].strip(), page.parent), ""]
     lines += ["## By figure", "", "What the captions of the [gallery](gallery.md) say of their own limits.", ""]
     for name, experiment in declared().items():
-        sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", caption(name, experiment))
+        sentences = SENTENCES.split(caption(name, experiment))
         said = [one for one in sentences if RESERVATIONS.search(one)]
         said += [f"Where numbers are not judged, the reason is that {reason}." for reason in experiment.reasons()]
         lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
@@ -116,10 +116,13 @@ def columns(_of: str) -> str:
         "curve": "the label of the curve; one that begins with an underscore is not in the legend",
         "x": "the number on the horizontal axis",
         "size": "the size that was simulated, inf for the extrapolation; empty for points of a line",
-        "kind": "predicted, measured, reference, or joint for the common score of a group",
+        "kind": "predicted, measured, reference, joint for the common score of a group, or run for one of "
+        "fewer than six replicates",
         "theory": "the predicted number, or the number to compare with",
         "simulation": "the measured number, a mean over replicates where there are several",
         "stderr": "the standard error of that mean",
+        "low": "the lower end of the interval that contains the true number with a probability of 95 %",
+        "high": "its upper end",
         "replicates": "the number of replicates",
         "z": "the score of the gap, empty where it is not judged",
         "group": "the name that rows which share samples have in common",

@@ -9,8 +9,10 @@ import pandas as pd
 
 from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.report import summary
+from figures.core.rows import MIN_BARRED
 from figures.core.scores import COVERAGE
 
+SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z])")  # what stands between two sentences
 REPLICATES_IN_CODE = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file of an experiment
 
 
@@ -26,9 +28,28 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
     if measured.empty:
         return text
-    either = listed(measured["replicates"], "or")
-    bars = f"Bars have a coverage of {100 * COVERAGE:.0f} % by Student's law for independent replicates"
-    return f"{text} {bars}, of which each marker has {either}.".lstrip()
+    few = (measured["replicates"] < MIN_BARRED) & np.isfinite(measured["size"])
+    said = []
+    if not few.all():
+        either = listed(measured.loc[~few, "replicates"], "or")
+        said.append(
+            f"Bars have a coverage of {100 * COVERAGE:.0f} % by Student's law for independent replicates, of which "
+            f"each marker has {either}."
+        )
+    if few.any():
+        either = listed(measured.loc[few, "replicates"], "or")
+        said.append(f"Thin lines or dots are single replicates, where a marker has {either} of them.")
+    return " ".join([text, *said]).lstrip()
+
+
+def finding_first(caption: str) -> str:
+    """Return a caption with its first sentence, which says what the figure shows, in bold letters of markdown.
+
+    >>> finding_first("The peak is finite. Lines are theory.")
+    '**The peak is finite.** Lines are theory.'
+    """
+    first, *rest = SENTENCES.split(caption, maxsplit=1)
+    return " ".join([f"**{first}**", *rest]) if first else caption
 
 
 def declared_caption(experiment: Experiment, source: str = "") -> str:
@@ -62,7 +83,9 @@ def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: s
         *(f"Published counterpart: {figure}. {sentence}" for figure, sentence in experiment.papers.items()),
     ]
     listed = "\n".join(f"- {fact}" for fact in facts)
-    return f"# {experiment.title}\n\n![{name}]({name}.png)\n\n{caption_of(experiment, rows)}\n\n{listed}\n"
+    return (
+        f"# {experiment.title}\n\n![{name}]({name}.png)\n\n{finding_first(caption_of(experiment, rows))}\n\n{listed}\n"
+    )
 
 
 def command(name: str) -> str:

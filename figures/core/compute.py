@@ -12,7 +12,7 @@ from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
 from figures.core.grids import grid, line_of, points_of, sizes_of
 from figures.core.measured import Measured, without_measure
-from figures.core.rows import JOINT, MEASURED, REFERENCE, Row, judged_together, row
+from figures.core.rows import JOINT, MEASURED, REFERENCE, Row, judged_together, row, single_runs
 from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
@@ -37,7 +37,7 @@ def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
 def _measured_rows(experiment: Experiment, context: Context) -> list[Row]:
     """Compute the rows of an experiment with named numbers, in the order of its curves; joint scores are the last."""
     measured, others = Measured(experiment, context), list(_works(without_measure(experiment), context))
-    values = context.sweep(measured.tasks())
+    values = context.sweep([*measured.tasks(), *(task for work in others for task in work.tasks())])
     rows = [*measured.rows(values), *(line for work in others for line in work.rows(values))]
     declared = [(panel.title, label) for panel in experiment.resolved_panels() for label, _ in panel.resolved_curves()]
     place = {key: number for number, key in enumerate(declared)}
@@ -141,7 +141,8 @@ class _Work:
                 yield make(x, theory=self.theory(model, line_size), d=line_size)
                 continue
             meant = self.is_judged(model)
-            estimates = [Estimate.of([values[task.key] for task in self.group(x, d)]) for d in self.sizes]
+            found = [[values[task.key] for task in self.group(x, d)] for d in self.sizes]
+            estimates = list(map(Estimate.of, found))
             predicted = [self.theory(model, d) for d in self.sizes]
             for d, theory, estimate in zip(self.sizes, predicted, estimates, strict=True):
                 judged = meant and not self.curve.extrapolate
@@ -152,6 +153,9 @@ class _Work:
                     small, large = predicted
                     limit = replace(limit, mean=limit.mean - (2 * large - small) + theory)
                 yield make(x, theory=theory, d=math.inf, estimate=limit, judged=meant)
+            else:
+                last = np.array(found[-1])[:, None]
+                yield from single_runs(self.label, [x], last, panel=self.panel, d=self.sizes[-1], along=False)
 
     def is_judged(self, model: Any) -> bool:
         """Say whether z means anything for the model."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with `measure` -> named numbers
 Measure = Callable[..., Any]  # (model, d, rng), or by_point (model, points, d, rng) -> named numbers
 Streams = Callable[[int, str, float, int, int], Any]  # (seed, setting, x, d, replicate) -> a generator, or a number
-Average = Literal["mean", "root mean square", "geometric mean"] | Callable[[NDArray[np.float64]], Estimate]
+Average = Literal["mean", "root mean square", "geometric mean", "share"] | Callable[[NDArray[np.float64]], Estimate]
 LineKind = Literal["predicted", "measured", "reference"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
@@ -58,8 +58,8 @@ class Curve(_Measurement):
 
     `model` maps x to a model, or is one where nothing depends on x. Where the experiment has `measure`, the curve shows
     the `number` of that name, measured in the `setting` of that name, whose model it takes; `average` says how its
-    replicates are averaged. `judged_where` says at which x a score z means
-    anything. `stars` are values of x at which
+    replicates are averaged: a "share" is that of successes, of replicates that are 1 or 0. `judged_where` says at which
+    x a score z means anything. `stars` are values of x at which
     the theory deserves a mark (an optimum, a threshold), or a function that finds them when the table is computed: a
     star in the color of the curve stands there on its theory. In the table the stars are a curve of their own, "_star,
     LABEL". Points of a curve without a replicate (NONE) are drawn as stars on its theory too.
@@ -104,6 +104,7 @@ class Panel(_Measurement):
     yscale: str | None = None
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
+    ordered: bool | None = None
 
     def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
         """Yield every curve with what it takes from the panel filled in, then the stars as curves of their own."""
@@ -231,6 +232,7 @@ class Experiment:
     yscale: str = "linear"
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
+    ordered: bool = False  # whether curves are those of an ordered parameter: they have shades from dark to light
     caption: str = ""  # follows the title above the table
     figsize: tuple[float, float] | None = None  # inches; default one column, or one row of panels
     draw: "Callable[[Axes, DataFrame], None] | None" = None  # adds to a panel, given its rows

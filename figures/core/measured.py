@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from figures.core.context import Context
 from figures.core.experiment import Curve, Experiment, Measure
 from figures.core.grids import line_of, points_of, sizes_of
-from figures.core.rows import Row, judged_together, row
-from simulate.core import Estimate, Task, extrapolate, stream
+from figures.core.rows import Row, judged_together, row, single_runs
+from simulate.core import Estimate, GeometricMean, Share, Task, extrapolate, stream
 from theory.numerics import ConvergenceError
 
 
@@ -90,6 +90,7 @@ class Measured:
         line, points = line_of(curve, self.context), points_of(curve, self.context)
         for x, theory in zip(line, self._theory(curve, line, limit), strict=True):
             yield x, row(label, x, panel=panel, theory=theory), nothing
+        along = self.experiment.by_point
         at_limit: list[float | None] = [None for _ in points] if curve.line_only else self._theory(curve, points, limit)
         by_size = curve.theory_at is not None and not curve.line_only
         predicted = {d: self._theory(curve, points, d) if by_size else at_limit for d in (*sizes, limit)}
@@ -108,6 +109,10 @@ class Measured:
                 )  # fmt: skip
                 small, large = (_to_first_order(replicates, curve) for replicates in found.values())
                 yield x, made, 2 * large - small
+            else:
+                last = found[sizes[-1]][:, None]
+                for single in single_runs(label, [x], last, panel=panel, d=sizes[-1], along=along):
+                    yield x, single, nothing
 
     def _place(self, x: float) -> float:
         return math.nan if self.experiment.by_point else x
@@ -228,9 +233,8 @@ def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
         square = Estimate.of(replicates**2)
         return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)
     if curve.average == "geometric mean":
-        logs = Estimate.of(np.log(replicates))
-        return Estimate(math.exp(logs.mean), math.exp(logs.mean) * logs.stderr, logs.n)
-    return Estimate.of(replicates)
+        return GeometricMean.of(replicates)
+    return Share.of(replicates) if curve.average == "share" else Estimate.of(replicates)
 
 
 def _to_first_order(replicates: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:

@@ -5,20 +5,22 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from figures.core.experiment import Curve, Experiment, Panel
-from figures.core.ratios import MARKERS, best_points, draw_ratios
+from figures.core.ratios import MARKERS, bars, best_points, draw_ratios
 from figures.core.render import plain
-from figures.core.rows import JOINT
-from figures.core.scores import error_bars
+from figures.core.rows import JOINT, MIN_BARRED, OWN, RUN
+from figures.core.table import TableError
 from theory.core.atomic_write import atomic_write
 
 # While it is loaded matplotlib reads a matplotlibrc of the current folder, before any that MATPLOTLIBRC names; a broken
 # one would end the program, or fill the screen with warnings. So it is loaded from a folder that has none.
 with chdir(Path(__file__).anchor):
     import matplotlib
-    from matplotlib import style
+    from matplotlib import rc_params_from_file
+    from matplotlib import style as style_sheets
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -26,6 +28,7 @@ with chdir(Path(__file__).anchor):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+    from figures.core.form import add_letters, dodge, shades, share_rows
     from figures.core.layout import arrange, figure_size, finish
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
@@ -43,31 +46,64 @@ def draw_figure(
     dpi: float | None = None,
     caption: str = "",
     made: str = "",
+    style: Path | None = None,
+    width: float | None = None,
 ) -> None:
     """Draw the table `rows` of an experiment and saves the figure under every path (.pdf, .png).
 
-    Equal tables give equal bytes: the files hold no date, and a matplotlibrc of the user has no influence. `dpi` is the
-    resolution of a PNG in dots per inch. The title, the `caption`, and how the figure is `made`, a command, are kept in
-    the metadata of each file.
+    Equal tables give equal bytes: the files hold no date, and a matplotlibrc of the user has no influence, unless it
+    is given as the `style`, whose settings come after those of the project. `dpi` is the resolution of a PNG in dots
+    per inch, and `width` the width in inches, in place of the figure's own. The title, the `caption`, and how the
+    figure is `made`, a command, are kept in the metadata of each file.
     """
-    rows = rows[rows["kind"] != JOINT]
+    given = rows[rows["kind"] == OWN]
+    rows = rows[~rows["kind"].isin((JOINT, OWN))]
     panels = experiment.resolved_panels()
-    with style.context(STYLE_SHEET, after_reset=True):
-        figure = Figure(figsize=experiment.figsize or figure_size(len(panels)))
+    with _style(style):
+        own_width, height = experiment.figsize or figure_size(len(panels))
+        wide = width or own_width
+        figure = Figure(figsize=(wide, height * wide / own_width))
         cells = figure.subplots(*arrange(len(panels)), squeeze=False).ravel().tolist()
         for panel, ax in zip(panels, cells[: len(panels)], strict=True):
             own = rows if experiment.panels is None else rows[rows["panel"] == (panel.ratio_of or panel.title)]
             if panel.ratio_of is not None:
-                curves = next(other for other in panels if other.title == panel.ratio_of).resolved_curves()
-                draw_ratios(ax, own, dict(curves))
+                other = next(other for other in panels if other.title == panel.ratio_of)
+                labels = list(own["curve"].drop_duplicates())
+                draw_ratios(ax, own, curve_colors(other, labels))
             _draw_panel(ax, panel, own if panel.ratio_of is None else own[:0])
             if experiment.draw is not None and panel.ratio_of is None:
                 experiment.draw(ax, own)
+            if len(given):
+                _draw_given(ax, given[given["panel"] == panel.title])
+        add_letters(cells[: len(panels)])
+        share_rows(cells[: len(panels)], arrange(len(panels))[1])
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
         finish(figure, cells[: len(panels)], cells[len(panels) :])
         for path in paths:
             with atomic_write(path) as temporary:
                 _save(figure, temporary, metadata(path.suffix, experiment.title, caption, made), dpi)
+
+
+def _style(own: Path | None) -> Any:
+    """Return the context in which a figure has the style of the project, and then a user's own; TableError for that."""
+    if own is None:
+        return style_sheets.context(STYLE_SHEET, after_reset=True)
+    try:
+        settings = rc_params_from_file(own, fail_on_error=True, use_default_template=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise TableError(f"{own} is no style of matplotlib: {' '.join(str(error).split())}") from error
+    if not settings:
+        raise TableError(f"{own} is no style of matplotlib: it has no line like font.size: 8")
+    return style_sheets.context([STYLE_SHEET, dict(settings)], after_reset=True)
+
+
+def _draw_given(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw a user's own points as filled black markers, each label with a marker of its own."""
+    for place, (label, own) in enumerate(rows.groupby("curve", sort=False)):
+        look: dict[str, Any] = {"color": "black", "linestyle": "", "marker": MARKERS[place % len(MARKERS)], "zorder": 4}
+        lengths = bars(own) if own["low"].notna().all() else None
+        ax.errorbar(own["x"], own["simulation"], lengths, label=label, elinewidth=0.8, **look)
+        ax.legend()
 
 
 def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float | None) -> None:
@@ -86,7 +122,7 @@ def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float |
 
 def cycle_colors() -> list[str]:
     """Return the colors of lines and markers in all figures, as "#0072B2"."""
-    with style.context(STYLE_SHEET, after_reset=True):
+    with style_sheets.context(STYLE_SHEET, after_reset=True):
         return [to_hex(color) for color in matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]]
 
 
@@ -97,9 +133,11 @@ def metadata(suffix: str, title: str, caption: str, made: str) -> dict[str, str 
 
 
 def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
-    curves = dict(panel.resolved_curves())
-    for position, label in enumerate(rows["curve"].drop_duplicates()):
-        _draw_curve(ax, label, rows[rows["curve"] == label], position, curves.get(label))
+    curves, labels = dict(panel.resolved_curves()), list(rows["curve"].drop_duplicates())
+    colors = curve_colors(panel, labels)
+    for position, label in enumerate(labels):
+        _draw_curve(ax, label, rows[rows["curve"] == label], position, curves.get(label), colors[label])
+    dodge(ax)
     ax.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel, xscale=panel.xscale, yscale=panel.yscale)
     if panel.xlim is not None:
         ax.set_xlim(panel.xlim)
@@ -128,14 +166,31 @@ def _labeled(low: float, high: float) -> tuple[float, ...]:
     return (1, 2, 5) if high > 6 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
 
 
-def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
-    """Draw theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
-    color = f"C{position if curve is None or curve.color is None else curve.color}"
+def curve_colors(panel: Panel, labels: list[str]) -> dict[str, str]:
+    """Return the color of each curve: shades from dark to light where the panel declares them to be in an order."""
+    curves = dict(panel.resolved_curves())
+    places = {
+        label: position if (curve := curves.get(label)) is None or curve.color is None else curve.color
+        for position, label in enumerate(labels)
+    }
+    if not panel.ordered:
+        return {label: f"C{place}" for label, place in places.items()}
+    shade = dict(zip(sorted(set(places.values())), shades(len(set(places.values()))), strict=True))
+    return {label: shade[place] for label, place in places.items()}
+
+
+def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None, color: str) -> None:
+    """Draw theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars.
+
+    A mean of few replicates has no bar, since its error is hardly known: the replicates themselves stand behind it.
+    """
     if label.startswith("_") and curve is not None and curve.color is not None:
         position = curve.color  # more points of the curve of that color, with the same markers
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
-    exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna()]
+    single = rows["kind"] == RUN
+    _draw_runs(ax, rows[single], color)
+    exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna() & ~single]
     line = exact[exact["size"].isna()].sort_values("x", kind="stable")
     if len(line):
         look["linestyle"] = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
@@ -143,8 +198,10 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     points = best_points(rows[rows["stderr"].notna()])
     if len(points):
         look["marker"] = MARKERS[position % len(MARKERS)]
-        bars = error_bars(points["stderr"], points["replicates"])
-        ax.errorbar(points["x"], points["simulation"], bars, **(look | {"linestyle": ""}), elinewidth=0.8)
+        few = (points["replicates"] < MIN_BARRED) & np.isfinite(points["size"])
+        ax.plot(points["x"][few], points["simulation"][few], **(look | {"linestyle": ""}))
+        barred = points[~few]
+        ax.errorbar(barred["x"], barred["simulation"], bars(barred), **(look | {"linestyle": ""}), elinewidth=0.8)
     stars = exact[exact["size"].notna()]
     if len(stars):
         if curve is not None:  # a marked place on a declared line; in a computed table points are just points
@@ -153,3 +210,12 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
             look["marker"] = MARKERS[position % len(MARKERS)]
         ax.plot(stars["x"], stars["value"], **(look | {"linestyle": ""}), zorder=3)
     ax.plot([], [], **look, label=label)  # one entry of the legend shows all of it
+
+
+def _draw_runs(ax: Axes, rows: pd.DataFrame, color: str) -> None:
+    """Draw each run along x as a thin line, and replicates of single points as dots."""
+    thin: dict[str, Any] = {"color": color, "linewidth": 0.5, "alpha": 0.6, "zorder": 1}
+    for group, own in rows.groupby("group"):
+        ordered = own.sort_values("x", kind="stable")
+        look = {"linestyle": "-"} if group else {"linestyle": "", "marker": ".", "markersize": 2.5}
+        ax.plot(ordered["x"], ordered["simulation"], **(thin | look))

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from figures.core.experiment import Curve
-from figures.core.scores import error_bars
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,22 +19,26 @@ def best_points(points: "DataFrame") -> "DataFrame":
     return points.sort_values("size", kind="stable").drop_duplicates("x", keep="last").sort_values("x")
 
 
-def draw_ratios(ax: "Axes", rows: "DataFrame", curves: Mapping[str, Curve]) -> None:
-    """Draw simulation/theory - 1 of every measured row with a theory, in the colors and markers of its own panel."""
+def bars(points: "DataFrame") -> NDArray[np.float64]:
+    """Return how far the bar of each point reaches below and above its marker, (2, n)."""
+    return np.abs(np.stack([points["simulation"] - points["low"], points["high"] - points["simulation"]]))
+
+
+def draw_ratios(ax: "Axes", rows: "DataFrame", colors: Mapping[str, str]) -> None:
+    """Draw simulation/theory - 1 of every measured row with a theory, in the `colors` and markers of its own panel."""
     labels = list(rows["curve"].drop_duplicates())
     measured = rows[rows["stderr"].notna() & rows["theory"].notna() & (rows["theory"] != 0)]
     shown = [label for label in labels if label in set(measured["curve"])]
     for rank, label in enumerate(shown):
-        position, curve = labels.index(label), curves.get(label)
-        color = position if curve is None or curve.color is None else curve.color
+        position = labels.index(label)
         points = best_points(measured[measured["curve"] == label])
         theory = points["theory"].abs()
         shift = DODGE_SHARE * (rank - (len(shown) - 1) / 2)
         ax.errorbar(
             points["x"] * _span(measured["x"]) ** shift,
             (points["simulation"] - points["theory"]) / theory,
-            error_bars(points["stderr"], points["replicates"]) / theory,
-            color=f"C{color}",
+            bars(points) / theory.to_numpy(),
+            color=colors[label],
             marker=MARKERS[position % len(MARKERS)],
             linestyle="",
             markerfacecolor="white",

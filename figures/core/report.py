@@ -8,7 +8,7 @@ import pandas as pd
 
 from figures.core.experiment import Experiment
 from figures.core.render import plain, render, wrapped
-from figures.core.rows import JOINT, MEASURED, Row
+from figures.core.rows import JOINT, MEASURED, RUN, Row
 from figures.core.scores import expected_largest, spread_of_rms
 from simulate.core import Estimate
 
@@ -24,6 +24,7 @@ def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experim
     Rows of a group, which share samples, have a letter beside their z. `style` is text, markdown, latex or csv;
     ValueError for another one.
     """
+    rows = rows[rows["kind"] != RUN]
     shown = rows[rows["size"].notna() | _tabulated(rows, experiment)]
     shown = rows if shown.empty else shown
     axes = _axes(rows, experiment)

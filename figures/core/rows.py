@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from figures.core.scores import joint_score, normal_score
+from figures.core.scores import COVERAGE, joint_score, normal_score
 from simulate.core import Estimate
 
 COLUMNS = (
@@ -19,12 +19,15 @@ COLUMNS = (
     "theory",
     "simulation",
     "stderr",
+    "low",
+    "high",
     "replicates",
     "z",
     "group",
     "converged",
 )
-PREDICTED, MEASURED, REFERENCE, JOINT = "predicted", "measured", "reference", "joint"
+PREDICTED, MEASURED, REFERENCE, JOINT, RUN, OWN = "predicted", "measured", "reference", "joint", "run", "own"
+MIN_BARRED = 6  # replicates from which on a figure shows a mean with its bar, and not the replicates themselves
 Row = dict[str, Any]
 
 
@@ -50,7 +53,7 @@ def row(
 
     `kind` says what the row is: "measured" where anything was measured, else "predicted", or "reference" where
     `reference` says that the number under `theory` is not a prediction that is tested (the line of equality, chance,
-    what another work states).
+    what another work states). `low` and `high` are the ends of the estimate's interval, which the bars show.
 
     >>> made = row("measured", 2.0, theory=1.0, d=50, estimate=Estimate(1.2, 0.1, 40))
     >>> made["kind"], round(made["z"], 2), made["converged"]
@@ -62,6 +65,10 @@ def row(
     comparable = predicted is not None and math.isfinite(predicted)
     scored = estimate is not None and judged and comparable
     is_measured = estimate is not None or measured is not None
+    low, high = (None, None) if estimate is None else estimate.interval(COVERAGE)
+    z = None
+    if scored and estimate is not None and predicted is not None:
+        z = normal_score(estimate.z(predicted), estimate.degrees_of_freedom)
     return {
         "panel": panel,
         "curve": curve,
@@ -71,11 +78,32 @@ def row(
         "theory": predicted if comparable else None,
         "simulation": estimate.mean if estimate else None if measured is None else float(measured),
         "stderr": estimate.stderr if estimate else None,
+        "low": low,
+        "high": high,
         "replicates": estimate.n if estimate else None,
-        "z": normal_score(estimate.z(predicted), estimate.n) if scored and estimate and predicted is not None else None,
+        "z": z,
         "group": "",
         "converged": predicted is None or comparable,
     }
+
+
+def single_runs(
+    curve: str, xs: Sequence[float], values: ArrayLike, *, panel: str = "", d: float, along: bool
+) -> list[Row]:
+    """Make one row for each of the `values`, (n, p), that n replicates have at the p places xs, where n is small.
+
+    Where a mean has fewer than MIN_BARRED replicates its error is hardly known, and the figure shows the replicates
+    themselves: their kind is "run". With `along` the values of a replicate are one run along x, which is drawn as a
+    line, and its rows have the number of the run as their group. There are none where n is larger.
+    """
+    sample = np.asarray(values, dtype=float)
+    if len(sample) >= MIN_BARRED:
+        return []
+    return [
+        {**row(curve, x, panel=panel, d=d, measured=value), "kind": RUN, "group": f"run {k + 1}" if along else ""}
+        for k, own in enumerate(sample)
+        for x, value in zip(xs, own, strict=True)
+    ]
 
 
 def judged_together(name: str, rows: Sequence[Row], values: ArrayLike) -> list[Row]:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import fdtr, fdtrc, ndtri, ndtri_exp, stdtr, stdtrit  # scipy.stats takes half a second to load
+from scipy.special import fdtr, fdtrc, ndtri, ndtri_exp, stdtr  # scipy.stats takes half a second to load
 
 COVERAGE = 0.95  # coverage of the error bars that are drawn
 MIN_LOG_PROBABILITY = -690.0  # logarithm of the least probability that is told apart from zero: scores reach 37
@@ -12,24 +12,20 @@ SPARE_REPLICATES = 6  # replicates beyond the number of rows from which on their
 EXACT = 12  # replicates up to which all choices of signs are tried
 
 
-def normal_score(t: float, n: int) -> float:
-    """Return the normal quantile of a mean's gap in standard errors `t`, where n replicates gave the standard error.
+def normal_score(t: float, degrees: float) -> float:
+    """Return the normal quantile of a mean's gap in standard errors `t`, which has so many degrees of freedom.
 
     With few replicates the standard error itself is uncertain, and t follows Student's law with n - 1 degrees of
-    freedom: large values are common. The score has the probability of t under the standard normal law instead, so that
-    scores of different n can be compared and squared. A standard error of zero gives t = 0 or infinity, which stays.
+    freedom (for extrapolated means with those of Welch and Satterthwaite): large values are common. The score has the
+    probability of t under the standard normal law instead, so that scores of different n can be compared and squared.
+    A standard error of zero gives t = 0 or infinity, which stays.
 
-    >>> round(normal_score(2.0, 3), 3), round(normal_score(2.0, 8), 3), round(normal_score(2.0, 1000), 3)
+    >>> round(normal_score(2.0, 2), 3), round(normal_score(2.0, 7), 3), round(normal_score(2.0, 999), 3)
     (1.327, 1.728, 1.997)
     """
     if not math.isfinite(t) or t == 0:
         return t
-    return math.copysign(-_quantile(float(stdtr(n - 1, -abs(t)))), t)
-
-
-def error_bars(stderr: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
-    """Return the half-lengths of bars that contain the true mean with the probability COVERAGE, by Student's law."""
-    return np.asarray(stdtrit(np.asarray(n, dtype=float) - 1, (1 + COVERAGE) / 2) * np.asarray(stderr))
+    return math.copysign(-_quantile(float(stdtr(degrees, -abs(t)))), t)
 
 
 def joint_score(gaps: ArrayLike) -> float:

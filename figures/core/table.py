@@ -9,7 +9,7 @@ from figures.core.rows import COLUMNS, Row
 from theory.core.atomic_write import atomic_write
 
 WORDS = ("panel", "curve", "kind", "group")
-NUMBERS = ("x", "size", "theory", "simulation", "stderr", "replicates", "z")
+NUMBERS = ("x", "size", "theory", "simulation", "stderr", "low", "high", "replicates", "z")
 
 
 class TableError(ValueError):

@@ -6,7 +6,6 @@ from functools import partial
 from numpy.random import Generator
 
 from figures.core import Curve, Experiment, Panel
-from figures.perceptron.rates import rate
 from simulate.perceptron import search_with_copies
 from theory.models import DiscretePerceptron, equally_spaced_levels
 
@@ -42,7 +41,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=f"{n} levels",
             curves={
-                number: Curve(number=number, setting=f"{n} levels", line=(), points=points, average=rate)
+                number: Curve(number=number, setting=f"{n} levels", line=(), points=points, average="share")
                 for number in (ONE, MANY)
             },
         )

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Curve, Experiment, Panel, thinned
-from figures.perceptron.rates import rate
 from simulate.core import stream
 from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights
 from theory.models import StochasticPerceptron
@@ -56,7 +55,7 @@ def curves(number: str) -> dict[str, Curve]:
 
 
 DESCENTS = {
-    f"$N = {n}$": Curve(number=SUCCESS, setting=SUCCESS, line=(), points=PATTERNS, d=n, replicates=16, average=rate)
+    f"$N = {n}$": Curve(number=SUCCESS, setting=SUCCESS, line=(), points=PATTERNS, d=n, replicates=16, average="share")
     for n in SIZES
 }
 NORM, SHARE = "squared norm of the means $|m|^2/N$", "runs that find a solution"

@@ -3,7 +3,7 @@
 from simulate.core.backends import Backend, Task
 from simulate.core.checkpoint import CheckpointError
 from simulate.core.divergence import DivergenceError
-from simulate.core.estimate import Estimate, extrapolate
+from simulate.core.estimate import Estimate, Extrapolation, GeometricMean, Share, extrapolate
 from simulate.core.replicates import Replicate, replicate_estimate, replicate_tasks, replicate_values
 from simulate.core.store import discard
 from simulate.core.streams import stream
@@ -14,7 +14,10 @@ __all__ = [
     "CheckpointError",
     "DivergenceError",
     "Estimate",
+    "Extrapolation",
+    "GeometricMean",
     "Replicate",
+    "Share",
     "Task",
     "TaskError",
     "discard",

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtrit  # scipy.stats takes half a second to load
 
-from theory.core import Count, NonNegative, Real, checked, checked_fields
+from theory.core import Count, NonNegative, OpenShare, Positive, Real, checked, checked_fields
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,22 @@ class Estimate:
         mean, stderr = sample.mean(), sample.std(ddof=1) / math.sqrt(sample.size)
         return cls(math.ldexp(mean, shift), math.ldexp(stderr, shift), sample.size)
 
+    @property
+    def degrees_of_freedom(self) -> float:
+        """The degrees of freedom of Student's law for the gap in standard errors: n - 1."""
+        return self.n - 1.0
+
+    @checked
+    def interval(self, coverage: OpenShare = 0.95) -> tuple[float, float]:
+        """Return the ends of the interval that contains the true mean with this probability, by Student's law.
+
+        >>> low, high = Estimate(2.0, 0.1, 5).interval()
+        >>> round(low, 3), round(high, 3)
+        (1.722, 2.278)
+        """
+        half = float(stdtrit(self.degrees_of_freedom, (1 + coverage) / 2)) * self.stderr
+        return self.mean - half, self.mean + half
+
     @checked
     def z(self, predicted: float) -> float:
         """Return (mean - predicted) / stderr; with stderr 0 it is 0 where they are equal and infinite elsewhere."""
@@ -74,17 +91,117 @@ class Estimate:
         return _short(self.mean / 10.0**scale, self.stderr / 10.0**scale) + f"e{scale:+03d}"
 
 
+@dataclass(frozen=True)
+class Extrapolation(Estimate):
+    """Holds a mean that was extrapolated from two sizes; `n` is the smaller of both numbers of replicates.
+
+    The errors of both sizes add, so that their sum has `degrees` degrees of freedom by the rule of Welch and
+    Satterthwaite, more than n - 1.
+    """
+
+    degrees: Positive
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """The degrees of freedom of Student's law by the rule of Welch and Satterthwaite."""
+        return self.degrees
+
+
+@dataclass(frozen=True)
+class Share(Estimate):
+    """Holds the share of successes among n independent trials.
+
+    Its standard error is that of one more success and one more failure, so that it does not vanish at 0 and 1, and its
+    interval is Wilson's (Journal of the American Statistical Association 22, 209, 1927), which stays within [0, 1].
+
+    >>> share = Share.of([1, 1, 0, 1, 1])
+    >>> low, high = share.interval()
+    >>> share.mean, round(low, 3), round(high, 3)
+    (0.8, 0.376, 0.964)
+    """
+
+    @classmethod
+    @checked
+    def of(cls, values: ArrayLike) -> "Share":
+        """Summarize the trials `values`, (n,) with n >= 2, each 1 for a success and 0 else; ValueError for others."""
+        trials = np.asarray(values, dtype=float)
+        if trials.ndim != 1 or trials.size < 2 or not np.isin(trials, (0.0, 1.0)).all():
+            raise ValueError(f"values must be a list of at least 2 zeros and ones, got {values!r:.60}")
+        likely = (trials.sum() + 1) / (trials.size + 2)
+        return cls(float(trials.mean()), math.sqrt(likely * (1 - likely) / trials.size), trials.size)
+
+    @checked
+    def interval(self, coverage: OpenShare = 0.95) -> tuple[float, float]:
+        """Return Wilson's interval for the true share at this coverage.
+
+        >>> low, high = Share.of([0, 0, 0, 0]).interval()
+        >>> round(low, 3), round(high, 3)
+        (0.0, 0.49)
+        """
+        square = float(ndtri((1 + coverage) / 2)) ** 2
+        center = self.mean + square / (2 * self.n)
+        half = math.sqrt(square / self.n * (self.mean * (1 - self.mean) + square / (4 * self.n)))
+        return max(center - half, 0.0) / (1 + square / self.n), min((center + half) / (1 + square / self.n), 1.0)
+
+
+@dataclass(frozen=True)
+class GeometricMean(Estimate):
+    """Holds the geometric mean of n positive replicates; its interval and its z are those of the mean logarithm.
+
+    `stderr` is the geometric mean times the standard error of the mean logarithm.
+
+    >>> found = GeometricMean.of([1.0, 4.0])
+    >>> low, high = found.interval()
+    >>> round(found.mean, 3), bool(0 < low < 2 < high)
+    (2.0, True)
+    """
+
+    @classmethod
+    @checked
+    def of(cls, values: ArrayLike) -> "GeometricMean":
+        """Summarize the positive replicates `values`, (n,) with n >= 2; ValueError where one is not positive."""
+        sample = np.asarray(values, dtype=float)
+        if not (sample > 0).all():
+            raise ValueError(f"values must be positive for a geometric mean, got {sample.min()}")
+        logs = Estimate.of(np.log(sample))
+        return cls(math.exp(logs.mean), math.exp(logs.mean) * logs.stderr, logs.n)
+
+    @property
+    def _logarithm(self) -> Estimate:
+        return Estimate(math.log(self.mean), self.stderr / self.mean, self.n)
+
+    @checked
+    def interval(self, coverage: OpenShare = 0.95) -> tuple[float, float]:
+        """Return the exponentials of the ends of the interval of the mean logarithm: both are positive.
+
+        >>> low, high = GeometricMean.of([1.0, 2.0, 4.0]).interval()
+        >>> round(low, 3), round(high, 3)
+        (0.357, 11.19)
+        """
+        low, high = self._logarithm.interval(coverage)
+        return math.exp(low), math.exp(high)
+
+    @checked
+    def z(self, predicted: float) -> float:
+        """Return the gap of the logarithms in standard errors; inf where the prediction is not positive."""
+        return self._logarithm.z(math.log(predicted)) if predicted > 0 else math.inf
+
+
 @checked
-def extrapolate(small: Estimate, large: Estimate) -> Estimate:
+def extrapolate(small: Estimate, large: Estimate) -> Extrapolation:
     """Extrapolate independent runs at d and 2d to d -> infinity, where the correction to the limit is of order 1/d.
 
     If a mean is s(d) = s + c/d then 2 s(2d) - s(d) = s. The two errors add in squares, that of the larger size with a
-    factor of two; `n` is the smaller of both numbers of replicates, whose error is known less well.
+    factor of two; their sum has the degrees of freedom of Welch and Satterthwaite, v^2 / (v_1^2/(n_1 - 1) +
+    v_2^2/(n_2 - 1)) for the variances v = v_1 + v_2, and `n` is the smaller of both numbers of replicates.
 
     >>> print(extrapolate(Estimate(1.10, 0.01, 40), Estimate(1.05, 0.01, 30)))
     1.000(22)
     """
-    return Estimate(2 * large.mean - small.mean, math.hypot(2 * large.stderr, small.stderr), min(small.n, large.n))
+    stderr, n = math.hypot(2 * large.stderr, small.stderr), min(small.n, large.n)
+    shares = [(2 * large.stderr / stderr) ** 4, (small.stderr / stderr) ** 4] if stderr else [1.0, 0.0]
+    degrees = 1 / (shares[0] / large.degrees_of_freedom + shares[1] / small.degrees_of_freedom)
+    return Extrapolation(2 * large.mean - small.mean, stderr, n, degrees)
 
 
 def _exponent(number: float) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulate.core import Estimate
+from simulate.core import Estimate, Share
 from simulate.cumulants.samples import draw_spikes, require_memory, spiked_data_sets
 from theory.core import Array, Count, Result, Several, checked, checks
 from theory.models import SpikedCumulant
@@ -21,11 +21,11 @@ class NormStatistics(Result):
     null: Array = field(repr=False)
     spiked: Array = field(repr=False)
 
-    def level(self, threshold: float) -> Estimate:
+    def level(self, threshold: float) -> Share:
         """Measure how often H0 is rejected although it holds, for a test as in `power`."""
         return _share_beyond(self.null, threshold)
 
-    def power(self, threshold: float) -> Estimate:
+    def power(self, threshold: float) -> Share:
         """Measure how often H0 is rejected under H1, if that is done beyond the `threshold`, on the side of its sign.
 
         The error is binomial, from a share with one success and one failure more, which is not zero at 0 and 1.
@@ -71,8 +71,6 @@ def _statistics(model: SpikedCumulant, data_sets: Iterable[Array]) -> Array:
     return np.array([model.norm_statistic(R) for norms in squared_norms for R in norms])
 
 
-def _share_beyond(values: Array, threshold: float) -> Estimate:
+def _share_beyond(values: Array, threshold: float) -> Share:
     limit = checks.real("threshold", threshold)
-    hits, R = int(np.sum(values < limit if limit < 0 else values > limit)), len(values)
-    smooth = (hits + 1) / (R + 2)
-    return Estimate(hits / R, float(np.sqrt(smooth * (1 - smooth) / R)), R)
+    return Share.of(values < limit if limit < 0 else values > limit)

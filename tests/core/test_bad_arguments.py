@@ -5,6 +5,9 @@ import pytest
 
 from simulate.core import (
     Estimate,
+    Extrapolation,
+    GeometricMean,
+    Share,
     Task,
     discard,
     extrapolate,
@@ -37,6 +40,9 @@ def examples(tmp_path, monkeypatch):
     estimate = Estimate(1.0, 0.1, 10)
     return {
         "Estimate": Example(Estimate, {"mean": 1.0, "stderr": 0.1, "n": 10}),
+        "Extrapolation": Example(Extrapolation, {"mean": 1.0, "stderr": 0.1, "n": 10, "degrees": 12.5}),
+        "GeometricMean": Example(GeometricMean, {"mean": 1.0, "stderr": 0.1, "n": 10}),
+        "Share": Example(Share, {"mean": 0.5, "stderr": 0.1, "n": 10}),
         "Estimate.of": Example(Estimate.of, {"values": [1.0, 2.0, 4.0]}),
         "Estimate.z": Example(estimate.z, {"predicted": 0.5}),
         "extrapolate": Example(extrapolate, {"small": estimate, "large": estimate}),

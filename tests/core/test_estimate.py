@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest, gmean, norm, ttest_ind
 
-from simulate.core import Estimate, extrapolate
+from figures.core.scores import normal_score
+from simulate.core import Estimate, GeometricMean, Share, extrapolate
 
 
 def test_mean_and_standard_error():
@@ -98,8 +100,59 @@ def test_extrapolation_removes_a_first_order_correction(agrees):
 
 @pytest.mark.parametrize(("small", "large"), [(7, 40), (40, 7)])
 def test_an_extrapolation_has_the_fewer_of_both_replicates(small, large):
-    """Student's t is taken at the degrees of freedom of the worse-known error."""
     assert extrapolate(Estimate(1.0, 0.1, small), Estimate(1.0, 0.1, large)).n == 7
+
+
+@pytest.mark.parametrize(("small", "large", "ratio"), [(7, 40, 1.0), (40, 7, 1.0), (5, 5, 3.0), (5, 5, 1e-9)])
+def test_an_extrapolation_has_the_degrees_of_freedom_of_welch(small, large, ratio):
+    """SciPy's test of two samples of unequal variances has the same degrees of freedom for 2 s(2d) and s(d)."""
+    rng = np.random.default_rng(3)
+    one, two = rng.standard_normal(small), ratio * rng.standard_normal(large)
+    found = extrapolate(Estimate.of(one), Estimate.of(two))
+    assert found.degrees_of_freedom == pytest.approx(ttest_ind(2 * two, one, equal_var=False).df, rel=1e-9)
+    assert extrapolate(Estimate(1.0, 0.0, 4), Estimate(2.0, 0.0, 6)).degrees_of_freedom == 5
+
+
+def test_scores_of_extrapolated_means_are_standard_normal():
+    """With n - 1 degrees of freedom, as if both sizes were one sample, they would be too tame."""
+    rng = np.random.default_rng(4)
+    found = [extrapolate(*(Estimate.of(rng.standard_normal(4)) for _ in range(2))) for _ in range(8000)]
+    beyond = {
+        name: np.mean([abs(normal_score(one.z(0.0), degrees(one))) > 2 for one in found])
+        for name, degrees in {"Welch": lambda one: one.degrees_of_freedom, "n - 1": lambda one: one.n - 1}.items()
+    }
+    expected = 2 * norm.sf(2)
+    assert beyond["Welch"] == pytest.approx(expected, abs=0.012)
+    assert beyond["n - 1"] < beyond["Welch"]
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 4), (4, 4), (3, 20), (77, 100)])
+def test_a_share_has_the_interval_of_wilson(hits, n):
+    share = Share.of([1] * hits + [0] * (n - hits))
+    assert share.mean == hits / n
+    assert share.stderr > 0
+    for coverage in (0.68, 0.95):
+        expected = binomtest(hits, n).proportion_ci(coverage, method="wilson")
+        assert share.interval(coverage) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("values", [[1], [0.5, 1], [[0, 1]], [math.nan, 1]])
+def test_a_share_is_of_successes_and_failures(values):
+    with pytest.raises(ValueError, match="values must be a list of at least 2 zeros and ones"):
+        Share.of(values)
+
+
+def test_a_geometric_mean_is_judged_by_its_logarithm():
+    values = np.exp(np.random.default_rng(5).standard_normal(9))
+    found, logs = GeometricMean.of(values), Estimate.of(np.log(values))
+    assert found.mean == pytest.approx(gmean(values))
+    assert found.interval() == pytest.approx(tuple(np.exp(logs.interval())))
+    assert found.z(2.0) == pytest.approx(logs.z(math.log(2.0)))
+    assert found.z(0.0) == math.inf
+    low, high = GeometricMean.of([1e-3, 1.0, 1e3]).interval()
+    assert 0 < low < high  # where mean - bar would be negative
+    with pytest.raises(ValueError, match="values must be positive for a geometric mean, got -1"):
+        GeometricMean.of([1.0, -1.0])
 
 
 def test_agrees_refuses_what_is_too_weak(agrees):

@@ -9,7 +9,7 @@ import pytest
 
 from figures.core import Context, Curve, Experiment, Panel, level, numbered
 from figures.core.compute import compute_rows
-from figures.core.rows import JOINT, MEASURED
+from figures.core.rows import JOINT, MEASURED, RUN
 from simulate.core import Estimate, stream
 
 
@@ -47,7 +47,8 @@ EXPERIMENT = Experiment(
 
 
 def only(rows: list[dict[str, Any]], **wanted: Any) -> list[dict[str, Any]]:
-    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    """Return the rows of these fields, without those of single replicates."""
+    return [row for row in rows if row["kind"] != RUN and all(row[name] == value for name, value in wanted.items())]
 
 
 def test_each_number_is_a_curve_of_the_same_samples() -> None:

@@ -9,9 +9,8 @@ import pytest
 
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
 from figures.core.compute import compute_rows
-from figures.core.plot import _draw_panel, draw_figure
+from figures.core.plot import _draw_panel, curve_colors, draw_figure
 from figures.core.ratios import draw_ratios
-from figures.core.scores import error_bars
 from figures.core.table import to_frame
 
 
@@ -107,7 +106,8 @@ def test_what_is_drawn(rows):
     assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylim()) == ("log", "x", (0.1, 20))
     bars = ax.containers[0].lines[2][0].get_segments()[0]
     point = rows[(rows["curve"] == "a") & rows["size"].eq(math.inf) & (rows["panel"] == "one")].iloc[0]
-    assert bars[1][1] - bars[0][1] == pytest.approx(2 * 3.182446 * point["stderr"], rel=1e-6)  # t of 3 d.o.f., 95 %
+    assert bars[1][1] - bars[0][1] == pytest.approx(point["high"] - point["low"])
+    assert point["high"] - point["low"] < 2 * 3.182446 * point["stderr"]  # more than 3 degrees of freedom, 95 %
 
 
 def test_a_curve_has_the_color_and_the_line_that_it_declares_and_its_stars_too():
@@ -174,13 +174,14 @@ def test_points_are_drawn_over_their_theory_in_a_panel_of_ratios(rows, tmp_path)
     declared = replace(declared, panels=(*declared.panels, Panel(title="over", ratio_of="one", curves={})))
     draw_figure(declared, rows, tmp_path / "f.png")
     ax = matplotlib.figure.Figure().subplots()
-    draw_ratios(ax, rows[rows["panel"] == "one"], dict(declared.panels[0].resolved_curves()))
+    shown = rows[rows["panel"] == "one"]
+    draw_ratios(ax, shown, curve_colors(declared.resolved_panels()[0], list(shown["curve"].drop_duplicates())))
     drawn = [container for container in ax.containers if container.lines]
     assert len(drawn) == 3  # two curves and the hidden one; a star is nothing measured
     points = rows[(rows["panel"] == "one") & (rows["curve"] == "b") & rows["size"].eq(math.inf)]
     expected = points["simulation"].to_numpy() / points["theory"].to_numpy() - 1
     assert list(drawn[1].lines[0].get_ydata()) == pytest.approx(list(expected))
-    half = error_bars(points["stderr"], points["replicates"]) / points["theory"].to_numpy()
+    half = (points["high"] - points["low"]).to_numpy() / 2 / points["theory"].to_numpy()
     lengths = [top - bottom for (_, bottom), (_, top) in drawn[1].lines[2][0].get_segments()]
     assert lengths == pytest.approx(2 * half)
     shifted = [container.lines[0].get_xdata()[0] for container in drawn]

@@ -8,35 +8,37 @@ import pytest
 from scipy.stats import kstest, norm
 from scipy.stats import t as student
 
-from figures.core.scores import error_bars, expected_largest, joint_score, normal_score, spread_of_rms
+from figures.core.scores import expected_largest, joint_score, normal_score, spread_of_rms
+from simulate.core import Estimate
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 40])
 @pytest.mark.parametrize("t", [-3.0, -0.1, 0.5, 6.0])
 def test_a_score_has_the_probability_of_its_t(t, n):
-    assert norm.cdf(normal_score(t, n)) == pytest.approx(student.cdf(t, n - 1), rel=1e-9)
-    assert abs(normal_score(t, n)) < abs(t)
+    assert norm.cdf(normal_score(t, n - 1)) == pytest.approx(student.cdf(t, n - 1), rel=1e-9)
+    assert abs(normal_score(t, n - 1)) < abs(t)
 
 
 def test_far_tails_and_exact_numbers():
-    assert normal_score(0.0, 3) == 0
-    assert normal_score(-math.inf, 3) == -math.inf  # no scatter at all, and a gap
-    assert 30 < normal_score(1e9, 1000) < 40  # where probabilities are below every number
-    assert math.isnan(normal_score(2.0, 1))  # one replicate has no standard error, and no law
-    assert normal_score(1e9, 3) == pytest.approx(norm.isf(student.sf(1e9, 2)))
+    assert normal_score(0.0, 2) == 0
+    assert normal_score(-math.inf, 2) == -math.inf  # no scatter at all, and a gap
+    assert 30 < normal_score(1e9, 999) < 40  # where probabilities are below every number
+    assert math.isnan(normal_score(2.0, 0))  # one replicate has no standard error, and no law
+    assert normal_score(1e9, 2) == pytest.approx(norm.isf(student.sf(1e9, 2)))
 
 
 def test_scores_of_few_replicates_are_standard_normal_and_raw_ratios_are_not():
     values = np.random.default_rng(0).standard_normal((4000, 3))
     t = values.mean(axis=1) / values.std(axis=1, ddof=1) * math.sqrt(3)
-    assert kstest([normal_score(one, 3) for one in t], "norm").pvalue > 1e-4
+    assert kstest([normal_score(one, 2) for one in t], "norm").pvalue > 1e-4
     assert kstest(t, "norm").pvalue < 1e-12
 
 
 def test_bars_cover_what_they_say():
     values = np.random.default_rng(1).standard_normal((20_000, 5))
     stderr = values.std(axis=1, ddof=1) / math.sqrt(5)
-    covered = np.mean(abs(values.mean(axis=1)) < error_bars(stderr, np.full(20_000, 5)))
+    ends = np.array([Estimate.of(some).interval() for some in values])
+    covered = np.mean((ends[:, 0] < 0) & (ends[:, 1] > 0))
     assert abs(covered - 0.95) < 5 * math.sqrt(0.95 * 0.05 / 20_000)
     assert np.mean(abs(values.mean(axis=1)) < 2 * stderr) < 0.9  # two standard errors do not
 
