@@ -3,6 +3,7 @@
 import math
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -74,7 +75,7 @@ def read_points(file: Path, experiment: Experiment) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=list(COLUMNS))
 
 
-def _row(file: Path, line: int, entry: dict[str, str], titles: list[str]) -> dict[str, object]:
+def _row(file: Path, line: int, entry: dict[Any, Any], titles: list[str]) -> dict[str, object]:
     numbers = {name: _number(file, line, name, entry[name]) for name in ("x", "y", "low", "high") if name in entry}
     asked = entry.get("panel", "")
     letters = {chr(ord("a") + place): title for place, title in enumerate(titles)}

@@ -21,7 +21,7 @@ def best_points(points: "DataFrame") -> "DataFrame":
 
 def bars(points: "DataFrame") -> NDArray[np.float64]:
     """Return how far the bar of each point reaches below and above its marker, (2, n)."""
-    return np.abs(np.stack([points["simulation"] - points["low"], points["high"] - points["simulation"]]))
+    return np.asarray(np.abs([points["simulation"] - points["low"], points["high"] - points["simulation"]]))
 
 
 def draw_ratios(ax: "Axes", rows: "DataFrame", colors: Mapping[str, str]) -> None:

@@ -5,10 +5,12 @@ import struct
 import pytest
 
 from figures.command_line import main
+from figures.core import Experiment, Panel
 from figures.core.discover import path_of
 from figures.core.own_style import read_points
 from figures.core.table import TableError
-from tests.core.test_plot import experiment
+
+TWO = Experiment(title="t", panels=[Panel(title="one", curves={"a": 1.0}), Panel(title="two", curves={"a": 1.0})])
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_own_points_are_drawn_over_the_figure(output, tmp_path):
 def test_points_go_to_their_panels(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("x,y,panel\n1,2,\n3,4,b\n5,6,one\n", encoding="utf-8")
-    rows = read_points(file, experiment())
+    rows = read_points(file, TWO)
     assert list(rows["panel"]) == ["one", "two", "one"]
     assert list(rows["curve"]) == ["own points"] * 3
     assert (list(rows["x"]), list(rows["simulation"])) == ([1, 3, 5], [2, 4, 6])
@@ -69,7 +71,7 @@ def test_bad_points_are_named(tmp_path, text, said):
     file = tmp_path / "mine.csv"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(TableError, match=said):
-        read_points(file, experiment())
+        read_points(file, TWO)
 
 
 @pytest.mark.parametrize(
