@@ -94,7 +94,7 @@ def _style(own: Path | None) -> Any:
         raise TableError(f"{own} is no style of matplotlib: {' '.join(str(error).split())}") from error
     if not settings:
         raise TableError(f"{own} is no style of matplotlib: it has no line like font.size: 8")
-    return style_sheets.context([STYLE_SHEET, settings], after_reset=True)
+    return style_sheets.context([STYLE_SHEET, {str(name): value for name, value in settings.items()}], after_reset=True)
 
 
 def _draw_given(ax: Axes, rows: pd.DataFrame) -> None:

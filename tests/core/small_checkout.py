@@ -38,7 +38,7 @@ def checkout(folder):
     """A small checkout of its own, with one slow experiment."""
     (folder / "figures").mkdir(parents=True)
     shutil.copy(ROOT / "setup.cfg", folder)
-    for name in ("__init__.py", "__main__.py", "command_line.py", "start.py"):
+    for name in ("__init__.py", "__main__.py", "command_line.py", "command_options.py", "start.py"):
         shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
     shutil.copytree(
         ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")

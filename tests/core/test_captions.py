@@ -35,7 +35,7 @@ def test_numbers_of_the_run_stand_in_the_caption():
 def test_the_page():
     page = page_of(EXPERIMENT, ROWS, Path("figures/toy/a_toy.py"), "draft")
     for part in (
-        "# A title\n\n![a_toy](a_toy.png)\n\nMarkers at d = 40 and 80",
+        "# A title\n\n![a_toy](a_toy.png)\n\n**Markers at d = 40 and 80",
         "Table: a_toy.csv. 1 independent comparison: rms z 0.9",
         "Declared in figures/toy/a_toy.py; made by make figures/output/a_toy.pdf (quality: draft).",
         "Published counterpart: arXiv:1, Fig. 2. It agrees.",

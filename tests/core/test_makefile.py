@@ -29,7 +29,7 @@ def checkout(tmp_path_factory):
     shutil.copytree(
         ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
     )
-    figures = ("__init__.py", "__main__.py", "command_line.py", "start.py")
+    figures = ("__init__.py", "__main__.py", "command_line.py", "command_options.py", "start.py")
     for name in (*(f"figures/{each}" for each in figures), "Makefile", "setup.cfg", "setup.py"):
         shutil.copy(ROOT / name, folder / name)
     for wing in ("theory", "simulate"):
