@@ -96,7 +96,7 @@ def test_questions_from_the_shell_are_answered(words, capsys):
 
 
 def test_the_readme_is_an_entrance():
-    assert README.count("\n") <= 150
+    assert README.count("\n") <= 120
 
 
 def test_every_picture_of_the_gallery_is_there_and_small():
