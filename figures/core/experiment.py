@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with `measure` -> named numbers
 Measure = Callable[..., Any]  # (model, d, rng), or by_point (model, points, d, rng) -> named numbers
 Streams = Callable[[int, str, float, int, int], Any]  # (seed, setting, x, d, replicate) -> a generator, or a number
-Average = Literal["mean", "root mean square", "geometric mean"] | Callable[[NDArray[np.float64]], Estimate]
+AverageName = Literal["mean", "root mean square", "geometric mean", "share"]
+Average = AverageName | Callable[[NDArray[np.float64]], Estimate]
 LineKind = Literal["predicted", "measured", "reference"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
@@ -58,8 +59,8 @@ class Curve(_Measurement):
 
     `model` maps x to a model, or is one where nothing depends on x. Where the experiment has `measure`, the curve shows
     the `number` of that name, measured in the `setting` of that name, whose model it takes; `average` says how its
-    replicates are averaged. `judged_where` says at which x a score z means
-    anything. `stars` are values of x at which
+    replicates are averaged: a "share" is that of replicates that are 1, of all that are 0 or 1, and its bars are
+    Wilson's intervals. `judged_where` says at which x a score z means anything. `stars` are values of x at which
     the theory deserves a mark (an optimum, a threshold), or a function that finds them when the table is computed: a
     star in the color of the curve stands there on its theory. In the table the stars are a curve of their own, "_star,
     LABEL". Points of a curve without a replicate (NONE) are drawn as stars on its theory too.

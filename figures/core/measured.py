@@ -13,6 +13,7 @@ from figures.core.context import Context
 from figures.core.experiment import Curve, Experiment, Measure
 from figures.core.grids import line_of, points_of, sizes_of
 from figures.core.rows import Row, judged_together, row
+from figures.core.shares import share
 from simulate.core import Estimate, Task, extrapolate, stream
 from theory.numerics import ConvergenceError
 
@@ -230,6 +231,8 @@ def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
     if curve.average == "geometric mean":
         logs = Estimate.of(np.log(replicates))
         return Estimate(math.exp(logs.mean), math.exp(logs.mean) * logs.stderr, logs.n)
+    if curve.average == "share":
+        return share(replicates)
     return Estimate.of(replicates)
 
 

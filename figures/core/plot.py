@@ -12,6 +12,7 @@ from figures.core.ratios import MARKERS, best_points, draw_ratios
 from figures.core.render import plain
 from figures.core.rows import JOINT
 from figures.core.scores import error_bars
+from figures.core.shares import share_bars
 from theory.core.atomic_write import atomic_write
 
 # While it is loaded matplotlib reads a matplotlibrc of the current folder, before any that MATPLOTLIBRC names; a broken
@@ -143,7 +144,12 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     points = best_points(rows[rows["stderr"].notna()])
     if len(points):
         look["marker"] = MARKERS[position % len(MARKERS)]
-        bars = error_bars(points["stderr"], points["replicates"])
+        of_shares = curve is not None and curve.average == "share" and not curve.extrapolate
+        bars = (
+            share_bars(points["simulation"], points["replicates"])
+            if of_shares
+            else error_bars(points["stderr"], points["replicates"])
+        )
         ax.errorbar(points["x"], points["simulation"], bars, **(look | {"linestyle": ""}), elinewidth=0.8)
     stars = exact[exact["size"].notna()]
     if len(stars):

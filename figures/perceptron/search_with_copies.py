@@ -6,7 +6,6 @@ from functools import partial
 from numpy.random import Generator
 
 from figures.core import Curve, Experiment, Panel
-from figures.perceptron.rates import rate
 from simulate.perceptron import search_with_copies
 from theory.models import DiscretePerceptron, equally_spaced_levels
 
@@ -42,7 +41,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=f"{n} levels",
             curves={
-                number: Curve(number=number, setting=f"{n} levels", line=(), points=points, average=rate)
+                number: Curve(number=number, setting=f"{n} levels", line=(), points=points, average="share")
                 for number in (ONE, MANY)
             },
         )
@@ -59,8 +58,8 @@ EXPERIMENT = Experiment(
     paper={"d": 1001, "measure": partial(measured, n_sweeps=2000)},
     caption="At equal work, five copies that attract each other find weights of 2, 3 and 5 equally spaced levels at "
     "loads where one annealed chain finds none. Markers are the share of {replicates} sets of random patterns on which "
-    "a search at N = {sizes} weights stores all patterns, with binomial error bars; both searches are given the same "
-    "patterns. One chain makes 1000 sweeps (2000 at paper quality), each of five copies a fifth of them. Temperatures "
+    "a search at N = {sizes} weights stores all patterns, with Wilson intervals of 95 %; both searches are given the "
+    "same patterns. One chain makes 1000 sweeps (2000 at paper quality), each of five copies a fifth of them. Temperatures "
     "and attraction were chosen for each search on other patterns at N = 201. There is no theory line: the capacities "
     "are 0.833, 1.174 and 1.477 patterns per weight, and both searches end well below. Many short chains instead of a "
     "long one were not tried.",
