@@ -14,7 +14,7 @@ from tests.glm.own_losses import Sigmoid
 from tests.glm.settings import draw, teacher_problem
 from tests.glm.test_rare_biases import flipped_pair, mixture
 from theory import glm
-from theory.glm.ridge_path import approached, predicted
+from theory.glm import ridge_path
 from theory.glm.ridge_slope import tangent
 from theory.glm.vanishing_ridge import vanishing_ridge
 from theory.models import (
@@ -141,9 +141,9 @@ def test_a_neighbor_leads_to_a_point_by_few_evaluations(problem):
     tangents = [(math.log(lam), tangent(point)) for lam, point in zip(lams, solved, strict=True)]
     for near, k in ((tangents[:1], 1), (tangents[:2], 2)):
         other, start = replace(problem, lam=lams[k]), solved[0]
-        x = predicted(tangents[k][0], near)
+        x = ridge_path.predicted(tangents[k][0], near)
         assert abs(x - tangents[k][1].x).max() < (0.5 if k == 1 else 0.03)
-        found = approached(other, x, start, near[0][1].matrix)
+        found = ridge_path.approached(other, x, start, near[0][1].matrix)
         assert (found.V, found.q) == (pytest.approx(solved[k].V, rel=1e-9), pytest.approx(solved[k].q, rel=1e-9))
         assert found.iterations <= 10
         assert glm.solve(other, start=found).iterations <= 3
