@@ -26,12 +26,12 @@ def replica_growth(
     """Measure the factors by which `differences` between two runs of message passing grow in one step.
 
     One run makes `steps` steps. Of its weights w the second replica is (1 - delta) w + sqrt(1 - (1 - delta)^2) |w| xi
-    with a random direction xi of unit length, and its memory of the forces (1 - delta) f: so it is as if it were another
-    run, with the same norm and the overlap 1 - delta. Both then make one step, and 1 minus their overlap there over
-    delta is the factor. Isotropic inputs; ValueError for others, and for differences outside of (0, 1].
+    with a random direction xi of unit length, and its memory of the forces (1 - delta) f: so it is as if it were
+    another run, with the same norm and the overlap 1 - delta. Both then make one step, and 1 minus their overlap there
+    over delta is the factor. Isotropic inputs; ValueError for others, and for differences outside of (0, 1].
     """
     values = checks.real_array("differences", differences)
-    if values.ndim != 1 or not ((values > 0) & (values <= 1)).all():
+    if values.ndim != 1 or not values.size or not ((values > 0) & (values <= 1)).all():
         raise ValueError(f"differences must be a list of numbers in (0, 1], got {checks.shown(differences)}")
     run = _Run(model, d, rng)
     w, f, V = np.zeros((d, 1)), np.zeros((run.n, 1)), np.full(1, START_RESPONSE)
@@ -79,10 +79,8 @@ class _Run:
         """Return the weights (d, runs), forces (n, runs) and responses (runs,) after one step."""
         omega = self.X @ w - V * f
         f = np.stack([self._forces(omega[:, k], V[k]) for k in range(len(V))], axis=1)
-        if omega.any():
-            fall = -np.sum(f * omega, axis=0) / np.mean(omega**2, axis=0)  # of all forces with their fields
-        else:
-            fall = np.zeros(len(V))
+        # How the forces fall with their fields, all samples together; at fields of zero there is nothing to divide.
+        fall = -np.sum(f * omega, axis=0) / np.maximum(np.mean(omega**2, axis=0), 1e-300)
         A = self.size * fall / len(w)
         w = (self.X.T @ f + A * w) / (A + self.model.lam)
         return w, f, self.size / (A + self.model.lam)

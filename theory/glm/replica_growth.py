@@ -27,8 +27,8 @@ def replica_growth(point: SaddlePoint, differences: Array) -> Array:
     """Compute the factors by which `differences` between two replicas grow in one round, for labels that are random.
 
     A difference is delta = 1 - q_12/q, with q the overlap of a replica with itself and q_12 that with the other one,
-    both at the order parameters V and q of the symmetric saddle `point`, which need not be stable; 0 < delta <= 1. With margins t_1, t_2 of variance
-    q and covariance (1 - delta) q, one round of the equations makes of it delta times
+    both at the order parameters V and q of the symmetric saddle `point`, which need not be stable; 0 < delta <= 1. With
+    margins t_1, t_2 of variance q and covariance (1 - delta) q, one round of the equations makes of it delta times
 
         alpha tr(Omega G Omega G)/p E (f(t_1) - f(t_2))^2/(2 delta q),
 
@@ -46,7 +46,7 @@ def replica_growth(point: SaddlePoint, differences: Array) -> Array:
     [0.229, 0.2215]
     """
     values = checks.real_array("differences", differences)
-    if values.ndim != 1 or not ((values > 0) & (values <= 1)).all():
+    if values.ndim != 1 or not values.size or not ((values > 0) & (values <= 1)).all():
         raise ValueError(f"differences must be a list of numbers in (0, 1], got {checks.shown(differences)}")
     _require_random_labels(point)
     return np.array([_growth(point, float(delta)) for delta in values])
