@@ -107,6 +107,22 @@ class Extrapolation(Estimate):
         return self.degrees
 
 
+def wilson(share: float, n: int, coverage: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval for the true share where n trials have this share of successes, (0, 1) for n = 0.
+
+    Wilson, Journal of the American Statistical Association 22, 209 (1927).
+
+    >>> low, high = wilson(0.9, 10)
+    >>> f"{low:.3f} {high:.3f}"
+    '0.596 0.982'
+    """
+    if n == 0:
+        return 0.0, 1.0
+    square = float(ndtri((1 + coverage) / 2)) ** 2 / n
+    center, half = share + square / 2, math.sqrt(square * (share * (1 - share) + square / 4))
+    return max(center - half, 0.0) / (1 + square), min((center + half) / (1 + square), 1.0)
+
+
 @dataclass(frozen=True)
 class Share(Estimate):
     """Holds the share of successes among n independent trials.
@@ -138,10 +154,7 @@ class Share(Estimate):
         >>> round(low, 3), round(high, 3)
         (0.0, 0.49)
         """
-        square = float(ndtri((1 + coverage) / 2)) ** 2
-        center = self.mean + square / (2 * self.n)
-        half = math.sqrt(square / self.n * (self.mean * (1 - self.mean) + square / (4 * self.n)))
-        return max(center - half, 0.0) / (1 + square / self.n), min((center + half) / (1 + square / self.n), 1.0)
+        return wilson(self.mean, self.n, coverage)
 
 
 @dataclass(frozen=True)

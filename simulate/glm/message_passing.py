@@ -6,6 +6,7 @@ the proximal operator of the loss, sample by sample, and the step of single weig
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -19,12 +20,15 @@ from simulate.glm.modes import embed
 from simulate.glm.population import population, sample_size
 from simulate.glm.sample_forces import sample_forces
 from simulate.glm.signal_layout import lay_out
-from theory.core import Array, AtLeast, Count, Positive, SolverResult, checked, checks
+from theory.core import Array, AtLeast, Count, FitError, Positive, SolverResult, checked, checks
 from theory.models.glm import GeneralizedLinearModel, Modes, Penalty
 
 MAX_BIAS = 1e8
 MAX_STEPS = 10_000  # where it settles at all it does so after some tens of them
 NEWTON_STEPS, LARGEST_STEP, SETTLED = 12, 1.0, 1e-10  # of the bias, before brackets are tried
+WEIGHTS_SETTLED = 1e-6  # change of the weights in a step, relative to their size
+WINDOW, FEWEST = 10, 4  # steps whose changes are compared with those of as many before: at most, and at least
+STILL_FALLING = 0.5  # ratio of the two below which the weights still come to rest
 WeightStep = Callable[[Array, Array], tuple[Array, Array]]  # (A, B) -> weights, their derivatives by B, all (p,)
 
 
@@ -33,7 +37,8 @@ class MessagePassing(SolverResult):
     """Hold the order parameters after each step of message passing, and the weights after the last.
 
     `V` and `q` are (steps, covariances), `r` (steps, signals), `bias` (steps,), `weights` (p,). `residual` is the
-    change of the weights in the last step, relative to their size; `converged` says whether it is below 1e-6.
+    change of the weights in the last step, relative to their size, as `changes` (steps,) has it for all; `converged`
+    says whether it is below 1e-6.
     """
 
     V: Array
@@ -41,6 +46,7 @@ class MessagePassing(SolverResult):
     r: Array
     bias: Array
     weights: Array = dataclasses.field(repr=False)
+    changes: Array = dataclasses.field(repr=False)
 
 
 @checked
@@ -52,6 +58,7 @@ def message_passing(
     steps: Annotated[int, AtLeast(1, most=MAX_STEPS)] = 20,
     start: Positive = 1.0,
     weight_step: Callable[..., Any] | None = None,
+    check: bool = False,
 ) -> MessagePassing:
     """Draw a training set of p = `size` inputs and n = alpha p samples, and pass messages on it for some steps.
 
@@ -60,8 +67,12 @@ def message_passing(
     and dw/dB from (A, B), and V = mean (variance dw/dB). A trained bias balances the forces in each step. For a ridge
     w = B/(A + lam), for a separable penalty w = soft(B, l1)/(A + l2), and no less than 0 where weights may not be
     negative; `weight_step` takes the place of this: a function of A and B, (p,) each, that returns the weights and
-    their derivatives by B. For one learner and commuting `Modes`, ValueError for others. Where the replicon of a
-    problem is negative the weights do not settle.
+    their derivatives by B. For one learner and commuting `Modes`, ValueError for others.
+
+    Where the replicon of a problem is negative the order parameters settle as elsewhere and the weights do not: two
+    runs from different `start` on one training set part, and their squared difference grows by 1 minus the replicon in
+    each step as long as it is small. With `check` FitError says where the weights have not settled, and whether they
+    still approach each other from step to step; `.fit` then holds the result.
 
     Source: A. Javanmard and A. Montanari (2013) for the steps with one covariance; derived here for several ones, whose
     samples have each their own V.
@@ -85,14 +96,42 @@ def message_passing(
     state = _State(sample, problem, covariances, own, step)
     w, f, V, b = np.zeros(size), np.zeros(len(own)), np.full(len(covariances), start), 0.0
     path: list[tuple[Array, Array, Array, float]] = []
-    change = np.inf
+    changes = []
     for _ in range(steps):
         old = w
         w, f, V, b = state.after(w, f, V, b)
         path.append((V, np.mean(covariances * w**2, axis=1), np.mean(signals * w, axis=1), b))
-        change = float(np.linalg.norm(w - old) / (np.linalg.norm(w) + 1e-300))
+        changes.append(float(np.linalg.norm(w - old) / (np.linalg.norm(w) + 1e-300)))
     Vs, qs, rs, bs = (np.array(values) for values in zip(*path, strict=True))
-    return MessagePassing(Vs, qs, rs, bs, w, residual=change, iterations=steps, converged=change < 1e-6)
+    settled = changes[-1] < WEIGHTS_SETTLED
+    found = MessagePassing(
+        Vs, qs, rs, bs, w, np.array(changes), residual=changes[-1], iterations=steps, converged=settled
+    )
+    if check and not settled:
+        raise FitError(_unsettled(found.changes), found)
+    return found
+
+
+def _unsettled(changes: Array) -> str:
+    """Say in sentences what the weights do that have not settled."""
+    said = f"message passing has not settled: in step {len(changes)} the weights still move by {changes[-1]:.2g} "
+    said += f"of their size, which is more than {WEIGHTS_SETTLED:g}"
+    window = min(WINDOW, len(changes) // 2)
+    if window < FEWEST or not np.isfinite(changes).all():
+        return f"{said}; take more steps"
+    before, last = (
+        float(np.exp(np.mean(np.log(part + 1e-300)))) for part in (changes[-2 * window : -window], changes[-window:])
+    )
+    if last < STILL_FALLING * before:
+        rate = (last / before) ** (1 / window)
+        more = math.ceil(math.log(WEIGHTS_SETTLED / changes[-1]) / math.log(rate))
+        return f"{said}. These moves shrink by a factor of {rate:.2f} in each step: take some {more} more steps"
+    return (
+        f"{said}. In the last {window} steps they moved by {last:.2g} and in the {window} before by {before:.2g}, so "
+        "that they do not come to rest. This is what happens where replica symmetry is unstable, that is where the "
+        "replicon of the problem is negative: runs from different starts part, and no number of steps leads to one "
+        "answer. Take a larger lam, fewer samples, or a loss that is nearer to a convex one"
+    )
 
 
 def ridge_step(lam: float) -> WeightStep:

@@ -12,7 +12,10 @@ from theory.models.glm.label_channels import AnyChannel
 
 NEWTON_STEPS = 100
 SETTLED = 1e-14
-STEP = 1e-6  # of central differences of a prox, relative to 1 + |t|
+STEP = 1e-6  # of central differences of a prox, relative to 1 + |t|, where all arguments are equal
+# The step relative to the spread of the arguments: the mean of such differences has what a jump of the prox adds to the
+# mean slope, which narrow ones miss. They are off by a sixth of its square where the prox is smooth, by 6e-4.
+STEP_OF_SPREAD = 0.06
 
 
 def sample_forces(
@@ -41,7 +44,7 @@ def _argument_forces(loss: Any, t: Array, V: Array) -> tuple[Array, Array]:
     force, slope = np.zeros_like(t), np.zeros_like(t)
     for v in np.unique(V):  # the operator of an own loss takes one V
         at = v == V
-        step = STEP * (1 + abs(t[at]))
+        step = np.maximum(STEP * (1 + abs(t[at])), STEP_OF_SPREAD * t[at].std())
         here, above, below = (
             np.asarray(loss.prox(one, float(v)), float) for one in (t[at], t[at] + step, t[at] - step)
         )

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 
 from figures.analyse.command import main
 from figures.analyse.errors import DataError
 from figures.analyse.sequences.pairs import structure
 from figures.analyse.sequences.pairs.contacts import Contacts, read_contacts
-from figures.analyse.sequences.pairs.precision import precisions, wilson
+from figures.analyse.sequences.pairs.precision import precisions
 from figures.analyse.sequences.pairs.structure import least_distances
 from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
@@ -292,11 +291,6 @@ def test_other_files_that_are_refused(tmp_path):
         read_contacts(tmp_path / "c.csv", np.arange(1, 9), None, "A")
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 5), (3, 7), (34, 34), (120, 171)])
-def test_intervals_are_those_of_wilson(hits, n):
-    assert wilson(hits, n) == pytest.approx(tuple(binomtest(hits, n).proportion_ci(method="wilson")), abs=1e-6)
-
-
 def test_the_precision_is_that_of_pairs_that_are_known():
     touching = np.zeros((10, 10), bool)
     touching[0, 5] = touching[1, 6] = touching[2, 7] = True
@@ -316,7 +310,6 @@ def test_the_precision_is_that_of_pairs_that_are_known():
         "all ranked": (6, 3),
     }
     assert np.isnan(precisions(pairs, contacts, 10, {"none": 0})[4].share)
-    assert wilson(0, 0) == (0.0, 1.0)
 
 
 def test_the_command_compares_pairs_with_contacts(tmp_path, capsys):

@@ -12,6 +12,7 @@ import pytest
 from scipy.special import erfc, expit
 
 from tests.glm.settings import teacher_problem
+from tests.glm.test_rare_biases import flipped_pair
 from theory import glm
 from theory.models import (
     BernoulliGauss,
@@ -225,6 +226,13 @@ def test_best_ridge(jobs):
         "best ridge by error, logistic loss, 100 eigenvalues 1/i",
         lambda: glm.optimal_ridge(problem),
         beside={"15 saddle points on a grid": lambda: [glm.solve(replace(problem, lam=float(lam))) for lam in RIDGES]},
+        goal="1/1 times",
+    )
+    pair = flipped_pair(1.0)
+    jobs.compare(
+        "best ridge by error, hinge loss, two clusters with a trained bias",
+        lambda: glm.optimal_ridge(pair),
+        beside={"15 saddle points on a grid": lambda: [glm.solve(replace(pair, lam=float(lam))) for lam in RIDGES]},
         goal="1/1 times",
     )
     jobs.number("saddle points of that best ridge", best.iterations, "saddle points", goal="15 saddle points")

@@ -10,6 +10,7 @@ from scipy.stats import binomtest, gmean, norm, ttest_ind
 
 from figures.core.scores import normal_score
 from simulate.core import Estimate, GeometricMean, Share, extrapolate
+from simulate.core.estimate import wilson
 
 
 def test_mean_and_standard_error():
@@ -134,6 +135,10 @@ def test_a_share_has_the_interval_of_wilson(hits, n):
     for coverage in (0.68, 0.95):
         expected = binomtest(hits, n).proportion_ci(coverage, method="wilson")
         assert share.interval(coverage) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_no_trial_tells_nothing():
+    assert wilson(0.0, 0) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("values", [[1], [0.5, 1], [[0, 1]], [math.nan, 1]])

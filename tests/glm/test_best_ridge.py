@@ -14,6 +14,8 @@ from tests.glm.own_losses import Sigmoid
 from tests.glm.settings import draw, teacher_problem
 from tests.glm.test_rare_biases import flipped_pair, mixture
 from theory import glm
+from theory.glm import ridge_path
+from theory.glm.ridge_slope import tangent
 from theory.glm.vanishing_ridge import vanishing_ridge
 from theory.models import (
     AR1,
@@ -129,6 +131,22 @@ def test_the_tuned_ridge_of_a_linear_teacher_is_noise_over_power(noise, power, a
     assert best.value == pytest.approx(
         glm.ridge_regression(linear_teacher(noise, alpha, power), noise / power).test_error, rel=1e-10
     )
+
+
+@pytest.mark.parametrize("problem", [logistic_teacher(0.3, 3.0), flipped_pair(0.3, "logistic"), dense()])
+def test_a_neighbor_leads_to_a_point_by_few_evaluations(problem):
+    """From one solved ridge to another a factor 3 away, and in between the two, where the search only verifies."""
+    lams = (problem.lam, 3 * problem.lam, 1.7 * problem.lam)
+    solved = [glm.solve(replace(problem, lam=lam)) for lam in lams]
+    tangents = [(math.log(lam), tangent(point)) for lam, point in zip(lams, solved, strict=True)]
+    for near, k in ((tangents[:1], 1), (tangents[:2], 2)):
+        other, start = replace(problem, lam=lams[k]), solved[0]
+        x = ridge_path.predicted(tangents[k][0], near)
+        assert abs(x - tangents[k][1].x).max() < (0.5 if k == 1 else 0.03)
+        found = ridge_path.approached(other, x, start, near[0][1].matrix)
+        assert (found.V, found.q) == (pytest.approx(solved[k].V, rel=1e-9), pytest.approx(solved[k].q, rel=1e-9))
+        assert found.iterations <= 10
+        assert glm.solve(other, start=found).iterations <= 3
 
 
 def test_hinge_loss_has_two_minima_that_are_named():

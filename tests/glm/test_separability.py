@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from simulate.core import stream
 from tests.glm.settings import teacher_problem
 from theory import ConvergenceError, glm
+from theory.glm import separability
 from theory.glm.separability import problem_threshold
 from theory.models import (
     AR1,
@@ -193,3 +194,18 @@ def test_a_hard_margin_is_found_just_below_its_threshold(share):
 def test_a_hard_margin_of_a_noiseless_teacher_is_found_with_many_samples():
     point = glm.solve(teacher_problem(40.0, 1.0, "hard_margin"))
     assert point.test_error * 40 == pytest.approx(0.5, rel=0.02)  # the error of a hard margin falls as 1/2 over alpha
+
+
+def test_newton_and_bfgs_find_the_same_threshold(monkeypatch):
+    """With noise the least value is at some place, without it along a ray that is seen at once."""
+    models = (
+        teacher_problem(1.0, 0.1, "logistic", noise=0.2),
+        replace(teacher_problem(1.0, 0.1, "logistic", noise=0.01), bias=True),
+        glm.as_problem(GaussianMixture.opposite(mean_power=2.0, probability=0.3, alpha=1.0, lam=1.0)),
+        teacher_problem(1.0, 0.1, "logistic"),
+    )
+    found = [problem_threshold(model) for model in models]
+    monkeypatch.setattr(separability, "_by_newton", lambda total, x: None)
+    monkeypatch.setattr(separability, "RAY", 1.0)
+    assert found == pytest.approx([problem_threshold(model) for model in models], rel=1e-9)
+    assert found[-1] == math.inf

@@ -62,9 +62,9 @@ class BestRidge(SolverResult):
 def optimal_ridge(model: Minimization, by: Criterion = "error") -> BestRidge:
     """Find the ridge lam at which the test error (or by="loss" the test loss) of any record is least.
 
-    At some ten ridges the saddle point and the slope by log lam are computed (`ridge_slopes`), each from the tangent of
-    its neighbor. Where the slope turns from falling to rising its root is sought; where values and slopes do not fit a
-    monotone curve more ridges are solved. The ends are compared with the limits: lam -> 0 is a hard margin, an
+    At some ten ridges the saddle point and the slope by log lam are computed (`ridge_slopes`), each from the tangents
+    of its neighbors. Where the slope turns from falling to rising its root is sought; where values and slopes do not
+    fit a monotone curve more ridges are solved. The ends are compared with the limits: lam -> 0 is a hard margin, an
     interpolation or the fit without a penalty, lam -> infinity that of `infinite_ridge`. If one of them is best, its
     lam, 0 or inf, is the answer. The lam of `model` has no part in it. For coupled learners the coupling is held.
     Ridges without a verified saddle point, as there may be for a loss that is not convex, are left out. Derived here:

@@ -62,6 +62,7 @@ def solve_problem(
     tol: Positive = 1e-11,
     max_iter: Count = 2000,
     check: bool = True,
+    threshold: float | None = None,
 ) -> SaddlePoint:
     """Solve the saddle-point equations of one problem and verify the point that is returned.
 
@@ -73,11 +74,11 @@ def solve_problem(
     of a teacher too, and the point of least energy is returned. The averages of a loss of one's own are verified on
     finer panels and by parts: where these differ, kinks are sought and its slope is ignored. ConvergenceError where all
     fail, and ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError
-    for a hard margin above the separability threshold.
+    for a hard margin above the separability `threshold`, which is computed where it is not given.
     """
     if (lasso := calibrated_lasso(problem, f"saddle point of {_described(problem)}", tol, check)) is not None:
         return lasso
-    threshold = _threshold(problem)
+    threshold = _threshold(problem) if threshold is None else threshold
     update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias

@@ -1,4 +1,4 @@
-"""Values and slopes of a test error along the ridge: each saddle point begins where the tangent of the last one leads.
+"""Values and slopes of a test error along the ridge: each saddle point begins where those of its neighbors lead.
 
 A value and a slope at each ridge tell much more than values: an interval with a falling slope on the left and a rising
 one on the right holds a minimum, and one whose cubic through both values and slopes is not monotone hides a pair.
@@ -13,12 +13,12 @@ import numpy as np
 
 from theory.core import Array
 from theory.glm.problem_solver import solve_problem
-from theory.glm.ridge_slope import RidgeSlopes, ridge_slopes
+from theory.glm.ridge_path import approached, predicted
+from theory.glm.ridge_slope import Tangent, tangent
 from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import ConvergenceError
 
-REACH = 1.5  # of log lam, to which the tangent of a saddle point leads
 FLAT = 1e-9  # slope by log lam, relative to the value, that is none but for rounding
 STEEP = 5.0  # times the mean slope of an interval: a monotone cubic has no steeper ends
 NARROWEST = 0.3  # of log lam: an interval that is searched for a pair of a minimum and a maximum
@@ -31,13 +31,13 @@ NARROW = 1e-9  # of log lam: a bracket that is not narrowed further
 
 
 class Rung(NamedTuple):
-    """A solved ridge: log lam, the value there and its derivative by log lam, and the saddle point with its slopes."""
+    """A solved ridge: log lam, the value there and its derivative by log lam, and the saddle point with its tangent."""
 
     log_lam: float
     value: float
     slope: float
     point: SaddlePoint
-    slopes: RidgeSlopes
+    tangent: Tangent
 
 
 @dataclass
@@ -61,14 +61,18 @@ class RidgeScan:
     def add(self, log_lam: float) -> Rung | None:
         """Solve at one more ridge; None where there is no verified point."""
         try:
-            point = solve_problem(replace(self.problem, lam=math.exp(log_lam)), start=self._start(log_lam))
-            slopes = ridge_slopes(point)
+            problem = replace(self.problem, lam=math.exp(log_lam))
+            start = self._start(problem, log_lam)
+            point = solve_problem(problem, start=start)
+            along = tangent(point)
             value = point.test_error if self.by == "error" else point.test_loss
         except ConvergenceError:
             self.failed.append(log_lam)
             return None
-        slope = point.problem.lam * (slopes.test_error if self.by == "error" else slopes.test_loss)
-        found = Rung(log_lam, value, slope, point, slopes)
+        slope = problem.lam * (along.slopes.test_error if self.by == "error" else along.slopes.test_loss)
+        if start is not None:
+            point = replace(point, iterations=(start.iterations or 0) + (point.iterations or 0))
+        found = Rung(log_lam, value, slope, point, along)
         self.rungs = sorted([*self.rungs, found], key=lambda rung: rung.log_lam)
         return found
 
@@ -127,18 +131,13 @@ class RidgeScan:
             return abs(rise) > FLAT * abs(high.value) and rise * (low.slope if signs[0] else high.slope) < 0
         return rise * low.slope <= 0 or max(abs(low.slope), abs(high.slope)) > STEEP * abs(rise)
 
-    def _start(self, log_lam: float) -> SaddlePoint | None:
-        """Return the nearest point, moved along its tangent where that is not too far."""
-        near = min(self.rungs, key=lambda rung: abs(rung.log_lam - log_lam), default=None)
-        if near is None or abs(move := log_lam - near.log_lam) > REACH:
-            return None if near is None else near.point
-        point, slopes, lam = near.point, near.slopes, near.point.problem.lam
-        step = move * lam  # of lam, were it linear
-        V, q = (at * np.exp(step * slope / at) for at, slope in ((point.V, slopes.V), (point.q, slopes.q)))
-        # Overlaps r follow the square root of q, so that they stay within its bounds.
-        size = float(np.sqrt(np.mean(q / point.q)))
-        drift = slopes.r - point.r * float(np.mean(slopes.q / point.q)) / 2
-        return replace(point, V=V, q=q, r=size * (point.r + step * drift), bias=point.bias + step * slopes.bias)
+    def _start(self, problem: GeneralizedLinearModel, log_lam: float) -> SaddlePoint | None:
+        """Return a point near to the solution at one more ridge, from the two nearest rungs; None without rungs."""
+        near = sorted(self.rungs, key=lambda rung: abs(rung.log_lam - log_lam))[:2]
+        if not near:
+            return None
+        x = predicted(log_lam, [(rung.log_lam, rung.tangent) for rung in near])
+        return approached(problem, x, near[0].point, near[0].tangent.matrix)
 
 
 def _steepness(rung: Rung) -> float:

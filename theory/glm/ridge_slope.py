@@ -1,6 +1,7 @@
 """How the test error and the test loss of a trained classifier move with its ridge, at a solved saddle point."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from theory.glm.field import Field
 from theory.glm.fresh_samples import fresh_error, mean_fresh_loss
 from theory.glm.losses import Loss
 from theory.glm.observables import with_rare_forces
-from theory.glm.overlaps import Conjugates, Overlaps
+from theory.glm.overlaps import Overlaps
 from theory.glm.prior import prior
 from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm import GeneralizedLinearModel
@@ -19,6 +20,7 @@ from theory.numerics import ConvergenceError
 # The step of central differences, relative to 1 + |x|: the error of one has the size of its square, 1e-9, and rounding
 # of the averages over it, 1e-13/3e-5.
 STEP = 3e-5
+LEAST_MOVE = 1e-3  # relative change of coordinates by log lam below which the step is not lengthened further
 MAX_CONDITION = 1e13  # of 1 - dF/dx: beyond it the saddle point is not isolated in double precision
 
 
@@ -39,6 +41,15 @@ class RidgeSlopes(Result):
     bias: Array
 
 
+class Tangent(NamedTuple):
+    """The slopes of a saddle point, its coordinates x, their derivative by log lam, and the matrix 1 - dF/dx there."""
+
+    slopes: RidgeSlopes
+    x: Array
+    moved: Array
+    matrix: Array
+
+
 @checked
 def ridge_slopes(point: SaddlePoint) -> RidgeSlopes:
     """Compute how test error, test loss and overlaps at a saddle point move with its ridge lam.
@@ -53,48 +64,48 @@ def ridge_slopes(point: SaddlePoint) -> RidgeSlopes:
     >>> round(slopes.test_error, 6), round(slopes.test_loss, 6)
     (-0.108587, -0.099948)
     """
+    return tangent(point).slopes
+
+
+def tangent(point: SaddlePoint) -> Tangent:
+    """Return the slopes of `ridge_slopes`, with the derivatives from which they follow."""
     update = Equations(point.problem)
     if not np.array_equal(update.bias, point.bias):
         update.bias = np.where(np.isfinite(point.bias), point.bias, 0.0)
     start, x = update.bias, update.coordinates.pack(point.overlaps)
 
-    def round_at(at: Array) -> tuple[Array, Array]:
-        """Return the image of x, and with it what is seen at x: error, loss and biases."""
+    def image(at: Array) -> Array:
         update.bias = start
-        update.evaluations += 1
-        overlaps = update.coordinates.unpack(at)
-        found = update.conjugates(overlaps)
-        image = prior(point.problem, found.Vhat, found.qhat, found.rhat)[0]
-        return update.coordinates.pack(image), _seen(update, overlaps, found)
+        return update(at)
 
     columns = []
     for k, h in enumerate(STEP * (1 + abs(x))):
         e = np.zeros(len(x))
         e[k] = h
-        columns.append(
-            [(above - below) / (2 * h) for above, below in zip(round_at(x + e), round_at(x - e), strict=True)]
-        )
-    rounds, seen = (np.stack([column[part] for column in columns], axis=1) for part in (0, 1))
-    matrix = np.eye(len(x)) - rounds
+        columns.append((image(x + e) - image(x - e)) / (2 * h))
+    matrix = np.eye(len(x)) - np.stack(columns, axis=1)
     if not np.isfinite(matrix).all() or np.linalg.cond(matrix) > MAX_CONDITION:
         what = f"derivative by lam at lam={point.problem.lam:g}"
         raise ConvergenceError.of(what, point, point.residual, 1 / MAX_CONDITION, advice="the point is not isolated")
     moved = np.linalg.solve(matrix, _forced(update, point.overlaps, start))
-    by_coordinates = seen @ moved
-    before, after = (update.coordinates.unpack(x + sign * STEP * moved) for sign in (-1, 1))
-    lam = point.problem.lam
-    V, q, r = ((getattr(after, name) - getattr(before, name)) / (2 * STEP * lam) for name in ("V", "q", "r"))
-    return RidgeSlopes(
-        test_error=float(by_coordinates[0] / lam),
-        test_loss=float(by_coordinates[1] / lam),
+    # Error, loss and biases change along this direction alone.
+    step = STEP / max(float(np.max(abs(moved) / (1 + abs(x)))), LEAST_MOVE)
+    before, after = (update.coordinates.unpack(x + sign * step * moved) for sign in (-1, 1))
+    width = 2 * step * point.problem.lam
+    V, q, r = ((getattr(after, name) - getattr(before, name)) / width for name in ("V", "q", "r"))
+    seen = (_seen(update, after, start) - _seen(update, before, start)) / width
+    slopes = RidgeSlopes(
+        test_error=float(seen[0]),
+        test_loss=float(seen[1]),
         V=V,
         q=q,
         r=r,
-        bias=by_coordinates[2:] / lam,
+        bias=seen[2:],
         residual=point.residual,
         iterations=update.evaluations,
         converged=point.converged,
     )
+    return Tangent(slopes, x, moved, matrix)
 
 
 def fresh_means(problem: GeneralizedLinearModel, loss: Loss, at: Overlaps, bias: Array) -> tuple[float, float]:
@@ -107,9 +118,13 @@ def fresh_means(problem: GeneralizedLinearModel, loss: Loss, at: Overlaps, bias:
     return error, total
 
 
-def _seen(update: Equations, at: Overlaps, found: Conjugates) -> Array:
+def _seen(update: Equations, at: Overlaps, start: Array) -> Array:
     """Return the test error, the test loss and the biases at these overlaps, (2 + learners,)."""
-    bias = with_rare_forces(update, at, found)[0].bias
+    bias = start
+    if update.problem.bias:
+        update.bias = start
+        update.evaluations += 1
+        bias = with_rare_forces(update, at, update.conjugates(at))[0].bias
     return np.array([*fresh_means(update.problem, update.loss, at, bias), *bias])
 
 

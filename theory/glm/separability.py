@@ -1,6 +1,7 @@
 """The number of samples up to which a hyperplane separates the labels, as hard margins and interpolation need it."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,8 @@ from theory.models.glm.cluster import kind_of
 from theory.models.glm.objective import Minimization
 
 GRADIENT = 1e-10  # of the convex function whose least value is sought
+RAY = 1e6  # length at which the first direction is tried: more than that of a search that runs along a ray
+NEWTON_STEPS, CURVATURE_STEP = 12, 1e-6  # of its search, and of the differences of its gradient, relative to 1 + |x|
 SEPARATED = 1e-13  # a least value below it counts as zero: the labels are separable whatever the number of samples
 EIGENVALUE_RESOLUTION = 1e-14  # relative: eigenvalues and components of signals below it are rounding
 PROPORTIONAL = 1e-12  # relative: covariances that differ by more are not multiples of each other
@@ -159,14 +162,44 @@ def _learner_threshold(problem: GeneralizedLinearModel, clusters: list[Cluster],
             value, gradient = value + weight * one, gradient + weight * slope
         return value, gradient
 
+    def falls_beyond(x: Array, value: float) -> bool:
+        """Tell whether it falls to zero along the ray through x: that direction separates."""
+        return total(10 * x)[0] < 0.9 * value
+
     start = np.zeros(signals.shape[1] + int(problem.bias))
     least, slope = total(start)
     if len(start):
-        found = minimize(total, -0.1 * slope, jac=True, method="BFGS", options={"gtol": GRADIENT, "maxiter": 1000})
-        least = min(least, float(found.fun))
-        if total(10 * found.x)[0] < 0.9 * least:  # it falls to zero along a ray: that direction separates
+        far = -RAY * slope / max(float(np.linalg.norm(slope)), 1e-300)
+        if falls_beyond(far, total(far)[0]):  # as for the labels of one teacher without noise
+            return math.inf
+        place = _by_newton(total, -0.1 * slope)
+        if place is None:
+            place = minimize(
+                total, -0.1 * slope, jac=True, method="BFGS", options={"gtol": GRADIENT, "maxiter": 1000}
+            ).x
+        least = min(least, total(place)[0])
+        if falls_beyond(place, least):
             return math.inf
     return rank / (share * least) if least > SEPARATED else math.inf
+
+
+def _by_newton(total: Callable[[Array], tuple[float, Array]], x: Array) -> Array | None:
+    """Return the place of the least value of a convex function by Newton's method; None where that has no quick end."""
+    value, slope = total(x)
+    for _ in range(NEWTON_STEPS):
+        if np.max(abs(slope)) <= GRADIENT:
+            return x
+        steps = CURVATURE_STEP * (1 + abs(x)) * np.eye(len(x))
+        hessian = np.array([(total(x + e)[1] - slope) / e.sum() for e in steps])
+        try:
+            move = np.linalg.solve((hessian + hessian.T) / 2, -slope)
+        except np.linalg.LinAlgError:
+            return None
+        new_value, new_slope = total(x + move)
+        if not new_value <= value:
+            return None
+        x, value, slope = x + move, new_value, new_slope
+    return None
 
 
 def _whitened(modes: Modes | DenseModes, clusters: list[Cluster]) -> tuple[Array, list[float], float] | None:

@@ -42,6 +42,6 @@ def _hard_margin(problem: GeneralizedLinearModel) -> SaddlePoint | None:
     if threshold is None or problem.alpha >= threshold:
         return None
     try:
-        return solve_problem(replace(problem, loss="hard_margin", lam=1.0))
+        return solve_problem(replace(problem, loss="hard_margin", lam=1.0), threshold=threshold)
     except ConvergenceError:
         return None

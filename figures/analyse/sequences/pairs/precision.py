@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from figures.analyse.sequences.pairs.contacts import Contacts
 from figures.analyse.sequences.scores import Pair
+from simulate.core.estimate import wilson
 
 SHARES = {"L/5": Fraction(1, 5), "L/2": Fraction(1, 2), "L": Fraction(1), "2L": Fraction(2)}
-NORMAL_QUANTILE = 1.959964  # of an interval that holds 95 %
 ABOVE_LIMIT, LOW_Q = "above the limit of noise", "q-value at most 0.1"
 
 
@@ -29,24 +29,7 @@ class Precision:
     @property
     def interval(self) -> tuple[float, float]:
         """The interval of Wilson at 95 %, as if pairs were contacts independently of each other."""
-        return wilson(self.contacts, self.pairs)
-
-
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Return the interval of a share of `hits` in n at 95 % by Wilson, (0, 1) for n = 0.
-
-    Wilson, Journal of the American Statistical Association 22, 209 (1927).
-
-    >>> low, high = wilson(9, 10)
-    >>> f"{low:.3f} {high:.3f}"
-    '0.596 0.982'
-    """
-    if n == 0:
-        return 0.0, 1.0
-    z2 = NORMAL_QUANTILE**2
-    center = (hits + z2 / 2) / (n + z2)
-    half = NORMAL_QUANTILE * math.sqrt(hits * (n - hits) / n + z2 / 4) / (n + z2)
-    return center - half, center + half
+        return wilson(self.contacts / self.pairs if self.pairs else 0.0, self.pairs)
 
 
 def precisions(pairs: Sequence[Pair], contacts: Contacts, n_sites: int, sets: dict[str, int]) -> list[Precision]:
