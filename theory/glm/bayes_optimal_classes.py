@@ -43,7 +43,7 @@ def bayes_optimal_classes(
     0.322572
     """
     rho = checks.finite_array("shares", shares, 1)
-    if len(rho) < 2 or rho.min() <= 0 or abs(rho.sum() - 1) > 1e-9:
+    if len(rho) < 2 or rho.min() <= 0 or rho.max() >= 1 or abs(rho.sum() - 1) > 1e-9:
         raise ValueError(f"shares must be at least two positive numbers that sum to 1, got {rho.tolist()}")
     gain = rho * (alpha * (mean_power / variance))
     if not np.isfinite(gain).all():
