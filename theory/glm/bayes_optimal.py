@@ -109,7 +109,7 @@ def bayes_optimal_mixture(
     """
     power, share = mean_power, probability
     gain = alpha * (power / variance)
-    q = power * gain / (1 + gain) if math.isfinite(gain) else power
+    q = power * (gain / (1 + gain)) if math.isfinite(gain) else power
     distance, odds = math.sqrt(q / variance), math.log(share / (1 - share))
     if distance == 0:  # nothing is learned: the more frequent label is the best guess
         return BayesOptimal(q=q, test_error=min(share, 1 - share), replicon=1.0)

@@ -188,7 +188,8 @@ class _Equations:
     def information(self, V: Array, known: Array) -> Array:
         """Return qhat of each cluster."""
         rates = [cluster.probability * information(cluster, *pair) for cluster, *pair in self.laws(V, known)]
-        return self.problem.alpha * np.array(rates)
+        with np.errstate(over="ignore"):  # what is infinite is no solution
+            return np.asarray(self.problem.alpha * np.array(rates))
 
     def growth(self, V: Array, known: Array) -> float:
         """Return the largest eigenvalue of the derivative of the map of V, by which a small change of it grows.

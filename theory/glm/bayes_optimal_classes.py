@@ -48,7 +48,7 @@ def bayes_optimal_classes(
     gain = rho * (alpha * (mean_power / variance))
     if not np.isfinite(gain).all():
         raise ValueError(f"alpha must be finite times mean_power/variance, got {alpha:g}, {mean_power:g}, {variance:g}")
-    q = mean_power * gain / (1 + gain)
+    q = mean_power * (gain / (1 + gain))
     distance = q / variance  # squared, in standard deviations
     if distance.max() == 0:  # nothing is learned: the most frequent class is the best guess
         chances, error = np.tile(np.eye(len(rho))[rho.argmax()], (len(rho), 1)), 0.0

@@ -30,7 +30,8 @@ LEAST_WIDTH = 1e-20  # of the field that decides on a sign, over its power: less
 NARROWEST = 2e-5  # Gaussian that smooths the density of noise, over the width of all noise
 UNRESOLVED = 1e-5  # relative change of the information, from the least variance to four times it
 SMOOTH_SHARE = 1 / 3  # of the narrowest panel of a channel: a Gaussian of this size is a small change of P
-DEGREE = 9  # of the polynomials in what is left, within 1e-12 of what they stand for
+DEGREE = 9  # of the polynomials in what is left, mostly within 1e-11 of what they stand for
+FIRST_PLACE = 0.006  # of the values that make such a polynomial, over its range
 
 
 def information(cluster: Cluster, known: float, left: float) -> float:
@@ -123,9 +124,9 @@ def _smooth_end(cluster: Cluster) -> float:
     if isinstance(labels, str | Probit | Flips | Additive):
         return 0.0
     table = label_table(labels, cluster.teacher_mean, cluster.teacher_variance)
-    if len(table.sharp):
-        return 0.0
-    return float(min((SMOOTH_SHARE * np.diff(table.edges).min()) ** 2, 0.5 * cluster.teacher_variance))
+    narrowest = float(np.diff(table.edges).min()) ** 2
+    end = max(SMOOTH_SHARE**2 * narrowest, table.least_variance / FIRST_PLACE)
+    return 0.0 if len(table.sharp) or end > narrowest else min(end, 0.5 * cluster.teacher_variance)
 
 
 def _down_to_nothing(function: Average, cluster: Cluster, known: float, left: float) -> float:
