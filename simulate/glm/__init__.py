@@ -10,6 +10,7 @@ from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.penalized import fit_penalized
 from simulate.glm.population import Group, Population, population
 from simulate.glm.posterior_classes import posterior_error
+from simulate.glm.posterior_passing import PosteriorPassing, posterior_message_passing
 from simulate.glm.random_labels import random_inputs
 from simulate.glm.replicate import (
     accuracy_minus,
@@ -35,6 +36,7 @@ __all__ = [
     "MulticlassFit",
     "Network",
     "Population",
+    "PosteriorPassing",
     "Sample",
     "accuracy_minus",
     "accuracy_plus",
@@ -52,6 +54,7 @@ __all__ = [
     "message_passing",
     "population",
     "posterior_error",
+    "posterior_message_passing",
     "random_inputs",
     "random_network",
     "resampled",

@@ -23,7 +23,7 @@ def posterior_error(
     shares that are not at least two positive numbers of sum one, and for fewer training samples than classes.
     """
     rho = checks.finite_array("shares", shares, 1)
-    if len(rho) < 2 or rho.min() <= 0 or abs(rho.sum() - 1) > 1e-9:
+    if len(rho) < 2 or rho.min() <= 0 or rho.max() >= 1 or abs(rho.sum() - 1) > 1e-9:
         raise ValueError(f"shares must be at least two positive numbers that sum to 1, got {rho.tolist()}")
     n = round(alpha * d) if alpha * d < 2**53 else 2**53
     if n < len(rho):

@@ -1,5 +1,7 @@
 """Wrong and extreme arguments of simulate.glm: refused by name, without raw errors, hangs and warnings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,10 @@ def examples():
         "posterior_error": Example(
             glm.posterior_error,
             {"alpha": 2.0, "variance": 0.5, "shares": [0.4, 0.6], "d": 5, "rng": stream(0, "bad"), "mean_power": 1.0},
+        ),
+        "posterior_message_passing": Example(
+            glm.posterior_message_passing,
+            {"problem": replace(linear, signals="signs"), "size": 6, "rng": stream(0, "bad"), "steps": 3},
         ),
         "resampled": Example(
             glm.resampled, {"features": X, "targets": X[:, 0], "n": 9, "lam": 0.1, "rng": stream(0, "bad")}

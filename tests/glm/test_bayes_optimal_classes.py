@@ -86,7 +86,7 @@ def test_the_ends_of_the_training_set():
     assert known == pytest.approx(by_one_integral(3, math.sqrt(0.5)), rel=1e-6)
 
 
-@pytest.mark.parametrize("shares", [(1.0,), (0.5, 0.6), (1.2, -0.2), (0.0, 1.0)])
+@pytest.mark.parametrize("shares", [(1.0,), (0.5, 0.6), (1.2, -0.2), (0.0, 1.0), (1e308, 1e308)])
 def test_shares_that_are_none_are_refused(shares):
     with pytest.raises(ValueError, match="shares must be at least two positive numbers"):
         glm.bayes_optimal_classes(1.0, 1.0, shares)

@@ -170,17 +170,20 @@ def test_hard_phase_of_the_binary_perceptron():
 
 @pytest.mark.parametrize("make", [lambda a: sign(a, 0.2), lambda a: teacher(a, 0.25, 0.2), lambda a: sign(a, 0.0)])
 def test_information_grows_with_samples_as_their_entropy(make):
-    """By the number of samples the information changes by the entropy of one label, since V is stationary."""
+    """By the number of samples it changes by what one label tells of its own field, since V is stationary."""
     step = 1e-4
     above, at, below = (glm.bayes_optimal_signal(make(0.8 + s * step)).uninformed for s in (1, 0, -1))
     equation = _Equation.of(make(0.8))
-    V, width = at.V, at.V + equation.noise
-    if equation.labels == "linear":
-        entropy = 0.5 * math.log(width / equation.noise)
+    V, noise = at.V, equation.cluster.noise
+    if equation.cluster.labels == "linear":
+        entropy = 0.5 * math.log((V + noise) / noise)
     else:
         arguments, weights = np.polynomial.hermite_e.hermegauss(200)
-        u = math.sqrt(at.q / width) * arguments
-        entropy = weights @ (entr(ndtr(u)) + entr(ndtr(-u))) / math.sqrt(2 * math.pi)
+        ratios = (at.q / (V + noise), equation.seen / noise if noise else math.inf)  # known to the rule, and at best
+        entropy = 0.0
+        for sign, ratio in zip((1, -1), ratios, strict=True):
+            u = math.sqrt(ratio) * arguments
+            entropy += sign * weights @ (entr(ndtr(u)) + entr(ndtr(-u))) / math.sqrt(2 * math.pi)
     assert (above.information - below.information) / (2 * step) == pytest.approx(entropy, rel=1e-5)
     assert V > 0
 
@@ -237,7 +240,7 @@ def test_in_the_hard_phase_message_passing_stays_uninformed(agrees):
             lambda: GeneralizedLinearModel(
                 modes=Modes([1.0], [[1.0]]), clusters=[Cluster(labels="random")], alpha=1.0, loss="square", lam=1.0
             ),
-            "one signal, that of a centered teacher with linear or sign labels",
+            "one signal, that of a teacher of the labels",
         ),
         (
             lambda: GeneralizedLinearModel(

@@ -12,13 +12,14 @@ from scipy.special import expit
 from simulate.core import Estimate, stream
 from tests.glm.settings import KINDS, draw, teacher_problem
 from theory import glm, masked
-from theory.glm.bayes_optimal import _information
+from theory.glm.label_information import information
 from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import gaussian_nodes
 from theory.glm.multiclass.stability import replicon
 from theory.models import (
     AR1,
+    Cluster,
     DenseModes,
     GaussianMixture,
     Isotropic,
@@ -293,10 +294,11 @@ def test_growth_of_a_difference_in_three_classes():
 def test_the_best_rule_is_stable_and_its_replicon_is_a_slope(alpha, noise, power):
     """One minus the slope of q/power = alpha I(q)/(1 + alpha I(q)), by differences of the information I."""
     found = glm.bayes_optimal_sign(alpha, noise, power)
-    q, h, spread = found.q / power, 1e-5 * (1 - found.q / power), noise / power
+    q, h = found.q / power, 1e-5 * (1 - found.q / power)
+    cluster = Cluster(labels="sign", teacher_signal=0, noise=noise / power)
 
     def image(q):
-        gain = alpha * _information(q, 1 - q + spread)
+        gain = alpha * information(cluster, q, 1 - q)
         return gain / (1 + gain)
 
     assert found.replicon == pytest.approx(1 - (image(q + h) - image(q - h)) / (2 * h), abs=1e-7)

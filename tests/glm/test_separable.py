@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from tests.bad_arguments import _Hostile
 from theory import glm
 from theory.glm.coordinates import Coordinates
 from theory.glm.equations import Equations, judged
@@ -356,6 +357,7 @@ BASE = linear(1.0, 0.25, Lasso(0.3))
         (lambda: replace(BASE, signals="laplace"), "signals must be one of 'gaussian', 'signs'"),
         (lambda: replace(BASE, signals=3), "signals must be one of 'gaussian', 'signs', a BernoulliGauss or an array"),
         (lambda: replace(BASE, signals=BernoulliGauss), "signals must be one of"),
+        (lambda: replace(BASE, signals=_Hostile()), "signals must be an array of real numbers, got _Hostile"),
         (lambda: replace(BASE, signals=[0.5, 0.5]), r"signals must have shape \(1, 1\)"),
         (lambda: replace(BASE, signals=[0.7]), "signals must have the Gram matrix of the modes"),
         (lambda: replace(BASE, signals=[np.nan]), "signals must be finite"),

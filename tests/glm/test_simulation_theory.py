@@ -154,7 +154,7 @@ def test_hard_margin(agrees):
         loss="hard_margin",
         lam=1.0,
     )
-    margin = estimates(model, 100, 80, "margin")(lambda one: 1 / math.sqrt(one.squared_norm[0]))
+    margin = estimates(model, 100, 100, "margin")(lambda one: 1 / math.sqrt(one.squared_norm[0]))
     agrees(margin, 1 / math.sqrt(1.6163950210), resolves=0.07)
 
 

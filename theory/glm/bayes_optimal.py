@@ -9,15 +9,13 @@ q = power^2 qhat/(1 + power qhat), where qhat = alpha E (d log Z/d omega)^2 meas
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, log_ndtr, ndtr
+from scipy.special import ndtr
 
 from theory.core import NonNegative, OpenShare, Positive, Result, checked
-from theory.glm.quadrature import normal_nodes
-from theory.numerics import ConvergenceError
+from theory.glm.bayes_optimal_channel import bayes_optimal
+from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 
-LOG_ODDS_WIDTH = 80.0  # of log q/(power - q)
+ISOTROPIC = Modes([1.0], [[1.0]], [[[1.0]]])
 SMALLEST_NOISE = 1e-300  # numbers that are smaller still have fewer digits
 
 
@@ -54,14 +52,16 @@ def bayes_optimal_linear(alpha: Positive, noise: NonNegative, power: Positive = 
         )
     if not math.isfinite(alpha * power):
         raise ValueError(f"alpha must be finite when multiplied by the power, got {alpha:g} and {power:g}")
+    # `bayes_optimal` iterates to this point where there is noise. The closed form also holds without, and V = 0 there.
     # V (noise + V + alpha power) = power (noise + V), the positive root without cancellation.
     half = noise / 2 + (alpha - 1) * power / 2
     root = math.hypot(half, math.sqrt(power) * math.sqrt(noise))
     V = root - half if half <= 0 else power * (noise / (half + root))
     known = noise + V  # the variance of a label given the data
     residual = abs(V / power + alpha * (V / known) - 1) if known > 0 else 0.0
-    # alpha V/(noise + V) = 1 - V/power, also in the limit where both vanish.
-    return BayesOptimal(q=power - V, test_error=known, replicon=1 - (1 - V / power) ** 2 / alpha, residual=residual)
+    # alpha V/(noise + V) = 1 - V/power, also in the limit where both vanish; of a small q the first has the digits.
+    q = power * min(alpha * (V / known), 1.0) if known > 0 else power
+    return BayesOptimal(q=q, test_error=known, replicon=1 - (q / power) ** 2 / alpha, residual=residual)
 
 
 @checked
@@ -70,32 +70,27 @@ def bayes_optimal_sign(alpha: Positive, noise: NonNegative = 0.0, power: Positiv
 
     The best prediction is the sign of the posterior mean of nu.
 
-    Z_y = Phi(y omega/sqrt(V + noise)), so that qhat = 2 alpha/(V + noise) E phi(u)^2/Phi(u) with
-    u = z sqrt(q/(V + noise)); the fields of teacher and rule have the correlation sqrt(q/(power + noise)). Derived here
-    in replica symmetry; without noise a known result of M. Opper and D. Haussler, Phys. Rev. Lett. 66, 2677 (1991),
-    that was not looked up for this project. ConvergenceError where alpha, noise and power are too extreme for the
-    equation to be solved.
+    It is `bayes_optimal` for one isotropic cluster, with Z_y = Phi(y omega/sqrt(V + noise)), so that qhat =
+    2 alpha/(V + noise) E phi(u)^2/Phi(u) with u = z sqrt(q/(V + noise)); the fields of teacher and rule have the
+    correlation sqrt(q/(power + noise)). Derived here in replica symmetry; without noise a known result of M. Opper and
+    D. Haussler, Phys. Rev. Lett. 66, 2677 (1991), that was not looked up for this project. ConvergenceError where
+    alpha, noise and power are too extreme for the equation to be solved.
 
     >>> round(bayes_optimal_sign(2.0).test_error, 6)
     0.174534
     """
-    spread = noise / power  # the error has no units: everything below is in units of the power
-
-    def gap(logit: float) -> float:
-        """Return the logarithm of V (1 + qhat), which is zero at the root, at q = 1/(1 + exp(-logit))."""
-        V = float(expit(-logit))
-        return math.log(V) + math.log1p(_information(1 - V, V + spread) * alpha)
-
-    if not gap(-LOG_ODDS_WIDTH) > 0 > gap(LOG_ODDS_WIDTH):
-        problem = f"Bayes-optimal error of sign labels, alpha={alpha:g}, noise={noise:g}, power={power:g}"
-        advice = "take a less extreme alpha, noise or power"
-        raise ConvergenceError.of(problem, math.nan, math.inf, 1e-12, advice=advice)
-    logit = float(brentq(gap, -LOG_ODDS_WIDTH, LOG_ODDS_WIDTH, xtol=1e-14, rtol=1e-14))
-    V, q = float(expit(-logit)), float(expit(logit))
-    # The arc cosine of sqrt(q/(1 + noise)) would lose all digits where V is small.
-    error = math.atan2(math.sqrt(V + spread), math.sqrt(q)) / math.pi
-    replicon = 1 - alpha * (V / (V + spread)) ** 2 * _squared_slope(q, V + spread)
-    return BayesOptimal(q=power * q, test_error=error, replicon=replicon, residual=abs(gap(logit)))
+    if not math.isfinite(noise / power):  # the error has no units: everything below is in units of the power
+        raise ValueError(f"noise must be finite when divided by the power, got {noise:g} and {power:g}")
+    teacher = Cluster(labels="sign", teacher_signal=0, noise=noise / power)
+    point = bayes_optimal(
+        GeneralizedLinearModel(modes=ISOTROPIC, clusters=[teacher], alpha=alpha, loss="logistic", lam=1.0)
+    )
+    return BayesOptimal(
+        q=power * float(point.q[0]),
+        test_error=point.test_error,
+        replicon=point.replicon,
+        residual=point.residual,
+    )
 
 
 @checked
@@ -114,26 +109,9 @@ def bayes_optimal_mixture(
     """
     power, share = mean_power, probability
     gain = alpha * (power / variance)
-    q = power * gain / (1 + gain) if math.isfinite(gain) else power
+    q = power * (gain / (1 + gain)) if math.isfinite(gain) else power
     distance, odds = math.sqrt(q / variance), math.log(share / (1 - share))
     if distance == 0:  # nothing is learned: the more frequent label is the best guess
         return BayesOptimal(q=q, test_error=min(share, 1 - share), replicon=1.0)
     wrong = [ndtr(-distance - sign * odds / (2 * distance)) for sign in (1, -1)]
     return BayesOptimal(q=q, test_error=float(share * wrong[0] + (1 - share) * wrong[1]), replicon=1.0)
-
-
-def _information(q: float, width: float) -> float:
-    """Return E (d log Z/d omega)^2 for a label sign(omega + sqrt(width) xi) and omega normal of variance q."""
-    slope = math.sqrt(q / width)
-    z, weights = normal_nodes([(0.0, 1 / slope if slope > 0 else 0.0)])
-    u = slope * z
-    return float(weights @ np.exp(-(u**2) - log_ndtr(u))) / (math.pi * width)
-
-
-def _squared_slope(q: float, width: float) -> float:
-    """Return width^2 E (d^2 log Z/d omega^2)^2 for the labels of `_information`."""
-    slope = math.sqrt(q / width)
-    z, weights = normal_nodes([(0.0, 1 / slope if slope > 0 else 0.0)])
-    u = np.maximum(slope * z, -30.0)  # below, where Phi(u) is zero, the ratio phi/Phi would lose its digits
-    ratio = np.exp(-(u**2) / 2 - log_ndtr(u)) / math.sqrt(2 * math.pi)
-    return 2 * float(weights @ (ndtr(u) * (ratio * (u + ratio)) ** 2))

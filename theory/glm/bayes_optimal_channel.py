@@ -10,31 +10,24 @@ own law, at which q = m by Bayes' rule; for one isotropic cluster these are the 
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import xlogy
 
 from theory.core import Array, SolverResult, checked
-from theory.glm.fresh_samples import moments
-from theory.glm.labels import label_law, values_of
-from theory.glm.quadrature import normal_nodes
-from theory.glm.residuals import smoothed_noise
+from theory.glm.label_information import information, least_error, least_loss, resolved, squared_slope
 from theory.glm.systems import as_problem
-from theory.models.glm import Additive, Cluster, GeneralizedLinearModel, Modes
-from theory.models.glm.cluster import kind_of
+from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 from theory.models.glm.objective import Minimization
 from theory.numerics import Counted, Solution, search
 
-TOLERANCE = 1e-11
+TOLERANCE, ROUNDING = 1e-11, 1e-14  # of the log odds: what is promised, and what is tried
 PLAIN_STEPS = 400  # at most, before a search: they end on the branch on which they begin
 EVALUATIONS = 2000
 ENDS = {"uninformed": 7.0, "informed": -7.0}  # log odds of V, the variance that is not known
-STEP = 1e-4  # of a difference, relative to the smaller of what is known and what is not
-LEAST_CHANCE = 1e-250
-NOTHING, LITTLE = 1e-12, 1e-6  # information a sample at q = 0 up to which it is none, and a share that is known
+NOTHING = 1e-12  # information of a sample at q = 0 up to which it is none
 Start = Literal["uninformed", "informed"]
 
 
@@ -94,24 +87,25 @@ def bayes_optimal(model: Minimization, start: Start = "uninformed", *, check: bo
         if np.max(abs(x - old)) < TOLERANCE or (growth < 1 and np.all(x >= ENDS["uninformed"])):
             break
     if growth < 1 and np.all(x >= ENDS["uninformed"]):
-        V, residual, replicon = equations.seen, 0.0, 1 - growth
+        V, known, residual = equations.seen, np.zeros(len(x)), 0.0
     else:
-        x, residual = search(update, x, TOLERANCE, EVALUATIONS)
-        V = equations.unknown(x)
-        replicon = equations.replicon(x)
+        x, residual = search(update, x, TOLERANCE, EVALUATIONS, ROUNDING)
+        V, known = equations.split(x)
+        growth = equations.growth(V, known)
+        if not all(resolved(*law) for law in equations.laws(V, known)):
+            residual = math.inf
     solution = Solution.judged(V, residual, TOLERANCE, update.evaluations)
-    known = equations.seen - V
-    pairs = [least_error(cluster, float(q)) for cluster, q in zip(problem.clusters, known, strict=True)]
-    errors, losses = np.array(pairs).T
+    laws = list(equations.laws(V, known))
+    errors, losses = (np.array([least(*law) for law in laws]) for least in (least_error, least_loss))
     shares = np.array([cluster.probability for cluster in problem.clusters])
     point = BayesOptimalPoint(
         q=known,
         V=V,
-        qhat=equations.information(V),
+        qhat=equations.information(V, known),
         test_error=float(shares @ errors),
         test_loss=float(shares @ losses),
         cluster_errors=errors,
-        replicon=replicon,
+        replicon=1 - growth,
         residual=residual,
         iterations=update.evaluations,
         converged=solution.converged,
@@ -168,104 +162,56 @@ class _Equations:
         diagonal = np.einsum("maa->am", covariance)[self.own]
         return np.asarray((self.weights * self.om * diagonal).sum(axis=1))
 
-    def unknown(self, x: Array) -> Array:
-        """Return V at log odds x."""
-        return np.asarray(self.seen / (1 + np.exp(-x)))
+    def split(self, x: Array) -> tuple[Array, Array]:
+        """Return V and q at log odds x, which both keep their digits where they are small."""
+        with np.errstate(over="ignore"):
+            return self.seen / (1 + np.exp(-x)), self.seen / (1 + np.exp(x))
 
     def __call__(self, x: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return self._image(self.seen / (1 + np.exp(-x)), self.seen / (1 + np.exp(x)))
-
-    def _image(self, V: Array, known: Array) -> Array:
         with np.errstate(all="ignore"):
-            information = self.information(V, known)
-            D = np.zeros((len(self.weights), self.S.shape[1]))
-            for c, teacher in enumerate(self.own):
-                D[:, teacher] += information[c] * self.om[c]
+            D, left = self.left_given(self.information(*self.split(x)))
             # S - (S^-1 + D)^-1 = S D (1 + S D)^-1 S is what is known, without a difference of nearly equal numbers.
-            factor = np.asarray(np.linalg.solve(np.eye(self.S.shape[1]) + self.S * D[:, None, :], self.S), float)
-            known = self.S @ (D[:, :, None] * factor)
-            return np.asarray(np.log(self._left(factor) / self._left(known)))
+            return np.asarray(np.log(self._left(left) / self._left(self.S @ (D[:, :, None] * left))))
 
-    def information(self, V: Array, known: Array | None = None) -> Array:
-        """Return qhat of each cluster where the variance V of its teacher field is not known."""
-        known = self.seen - V if known is None else known
-        pairs = zip(self.problem.clusters, known, strict=True)
-        return np.array([self.problem.alpha * c.probability * _information(c, float(q)) for c, q in pairs])
+    def left_given(self, qhat: Array) -> tuple[Array, Array]:
+        """Return D (modes, teachers) and the covariance (S^-1 + D)^-1 of the coordinates in the posterior."""
+        D = np.zeros((len(self.weights), self.S.shape[1]))
+        for c, teacher in enumerate(self.own):
+            D[:, teacher] += qhat[c] * self.om[c]
+        return D, np.asarray(np.linalg.solve(np.eye(self.S.shape[1]) + self.S * D[:, None, :], self.S), float)
+
+    def laws(self, V: Array, known: Array) -> Iterator[tuple[Cluster, float, float]]:
+        """Yield each cluster with the variance of the teacher's field that is known, and that of the rest."""
+        for cluster, own, one, q in zip(self.problem.clusters, self.seen, V, known, strict=True):
+            yield cluster, float(q), float(one + unseen(cluster, float(own)))
+
+    def information(self, V: Array, known: Array) -> Array:
+        """Return qhat of each cluster."""
+        rates = [cluster.probability * information(cluster, *pair) for cluster, *pair in self.laws(V, known)]
+        with np.errstate(over="ignore"):  # what is infinite is no solution
+            return np.asarray(self.problem.alpha * np.array(rates))
+
+    def growth(self, V: Array, known: Array) -> float:
+        """Return the largest eigenvalue of the derivative of the map of V, by which a small change of it grows.
+
+        (S^-1 + D)^-1 falls with D_t by its column t times its row t, and qhat with V by alpha p E (dg/d omega)^2.
+        """
+        left = self.left_given(self.information(V, known))[1][:, self.own][:, :, self.own]
+        falls = [cluster.probability * squared_slope(cluster, *pair) for cluster, *pair in self.laws(V, known)]
+        rises = np.einsum("m,am,bm,mab->ab", self.weights, self.om, self.om, left**2)
+        return float(np.linalg.eigvals(self.problem.alpha * rises * np.array(falls)).real.max())
 
     def growth_of_nothing(self) -> float:
         """Return the factor by which one round makes little knowledge more; infinite where labels tell some at once.
 
         Labels that see only the size of a teacher field leave q = 0 as a solution.
         """
-        if np.max(self.information(self.seen, np.zeros(len(self.own)))) > NOTHING * self.problem.alpha:
-            return math.inf
-        little = LITTLE * np.eye(len(self.own))
-        columns = [1 / (1 + np.exp(self.from_shares(share))) / LITTLE for share in little]
-        return float(np.linalg.eigvals(np.array(columns) * self.seen / self.seen[:, None]).real.max())
-
-    def from_shares(self, share: Array) -> Array:
-        """Return the image, as log odds, where these shares of what the inputs see are known."""
-        return self._image(self.seen * (1 - share), self.seen * share)
-
-    def replicon(self, x: Array) -> float:
-        """Return one minus the largest eigenvalue of the derivative of the map of the log odds."""
-        columns = [(self(x + STEP * unit) - self(x - STEP * unit)) / (2 * STEP) for unit in np.eye(len(x))]
-        return 1 - float(np.linalg.eigvals(np.array(columns)).real.max())
+        nothing = self.seen, np.zeros(len(self.own))
+        told = np.max(self.information(*nothing)) > NOTHING * self.problem.alpha
+        return math.inf if told else self.growth(*nothing)
 
 
-def _information(cluster: Cluster, q: float) -> float:
-    """Return E (d log Z/d omega)^2 over labels, and over a known mean omega of variance q."""
-    if kind_of(cluster.labels) == "real":
-        rest = cluster.teacher_variance + cluster.noise - q
-        if not isinstance(cluster.labels, Additive):
-            return 1 / rest
-        _, weights, density, rise = smoothed_noise(cluster.labels, math.sqrt(rest))
-        kept = density > LEAST_CHANCE
-        return float(weights[kept] @ (rise[kept] ** 2 / density[kept]))
-    weights, chance, shift = _laws(cluster, q)
-    told = np.divide(shift**2, chance, out=np.zeros_like(chance), where=chance > LEAST_CHANCE)
-    return float((told @ weights).sum())
-
-
-def _laws(cluster: Cluster, q: float, bends: tuple[tuple[float, float], ...] = ()) -> tuple[Array, Array, Array]:
-    """Return weights of nodes of the known mean, and P(y) with its derivative by the mean, (values, nodes)."""
-    law = label_law(cluster, 1.0, math.sqrt(q))
-    z, weights = normal_nodes([*law.bends(), *bends])
-    if kind_of(cluster.labels) == "values":
-        chance, shift = law(None, z)
-    else:
-        chance, shift = (np.array(rows) for rows in zip(*(law(y, z) for y in (1, -1)), strict=True))
-    assert shift is not None
-    return weights, chance, shift
-
-
-def least_error(cluster: Cluster, q: float) -> tuple[float, float]:
-    """Return the least error and the least mean of -log P(y) where the variance q of a teacher field is known."""
-    labels = cluster.labels
-    if kind_of(labels) == "real":
-        rest = cluster.teacher_variance + cluster.noise - q
-        if not isinstance(labels, Additive):
-            return rest, 0.5 * math.log(2 * math.pi * math.e * rest)
-        _, weights, density, _ = smoothed_noise(labels, math.sqrt(rest))
-        return rest + labels.variance, -float(weights @ xlogy(density, np.maximum(density, 1e-300)))
-    turns = tuple((place, 0.0) for place in _turns(cluster, q)) if kind_of(labels) == "signs" else ()
-    weights, chance, _ = _laws(cluster, q, turns)
-    loss = -float((xlogy(chance, np.maximum(chance, 1e-300)) @ weights).sum())
-    if kind_of(labels) == "signs":
-        return float(weights @ chance.min(axis=0)), loss
-    guess = values_of(cluster)[:, 0] @ chance
-    return moments(cluster)[1] - float(weights @ guess**2), loss
-
-
-def _turns(cluster: Cluster, q: float) -> list[float]:
-    """Return the places z at which both signs are equally probable."""
-    law = label_law(cluster, 1.0, math.sqrt(q))
-
-    def lead(z: float) -> float:
-        return float(law(1, np.array([z]))[0][0]) - 0.5
-
-    grid = np.linspace(-9, 9, 721) + 1e-4
-    signs = np.sign(law(1, grid)[0] - 0.5)
-    crossed = np.flatnonzero(signs[1:] * signs[:-1] < 0).tolist()
-    return [float(brentq(lead, grid[k], grid[k + 1], xtol=1e-13)) for k in crossed]
+def unseen(cluster: Cluster, seen: float) -> float:
+    """Return the variance of a teacher's field that its inputs do not see, without what rounding makes of zero."""
+    rest = cluster.teacher_variance - seen
+    return rest if rest > 1e-12 * cluster.teacher_variance else 0.0

@@ -43,12 +43,12 @@ def bayes_optimal_classes(
     0.322572
     """
     rho = checks.finite_array("shares", shares, 1)
-    if len(rho) < 2 or rho.min() <= 0 or abs(rho.sum() - 1) > 1e-9:
+    if len(rho) < 2 or rho.min() <= 0 or rho.max() >= 1 or abs(rho.sum() - 1) > 1e-9:
         raise ValueError(f"shares must be at least two positive numbers that sum to 1, got {rho.tolist()}")
     gain = rho * (alpha * (mean_power / variance))
     if not np.isfinite(gain).all():
         raise ValueError(f"alpha must be finite times mean_power/variance, got {alpha:g}, {mean_power:g}, {variance:g}")
-    q = mean_power * gain / (1 + gain)
+    q = mean_power * (gain / (1 + gain))
     distance = q / variance  # squared, in standard deviations
     if distance.max() == 0:  # nothing is learned: the most frequent class is the best guess
         chances, error = np.tile(np.eye(len(rho))[rho.argmax()], (len(rho), 1)), 0.0

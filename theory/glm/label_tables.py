@@ -21,9 +21,11 @@ RESOLUTION = 1e-11  # of the coefficients of P(y | nu), where the teacher's fiel
 MAX_LOSS_OF_RESOLUTION = 1e6  # where it hardly ever lies
 MAX_NUMBERS = 3e7  # of a table: fewer nodes mean that a teacher can be known less well
 MAX_NODES = 1e6
+HERMITE = (np.ones_like, np.positive, lambda u: u * u - 1)  # derivatives of the normal law, over the law itself
 DENSE_SHARE = 0.2  # of the nodes near to a center, from which on the whole matrix of the Gaussian law is made
 MIRRORED = 1e-14  # of probabilities that add up to 1
 MAX_COUNT = 20_000  # of a Poisson label: a larger one would take minutes
+Orders = tuple[int, ...]  # of derivatives
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +58,15 @@ class LabelTable:
         nodes = min(MAX_NODES, MAX_NUMBERS / len(self.values))
         return self.total * (16 * 2 * RANGE / MAX_PANEL_WIDTH / nodes) ** 2
 
-    def smoothed(self, rows: int | slice, centers: Array, variance: float) -> tuple[Array, Array]:
+    def smoothed(self, rows: int | slice, centers: Array, variance: float, orders: Orders = (0, 1)) -> list[Array]:
         """Return E P(y | center + sqrt(variance) xi) over a standard normal xi, and its derivative by the center.
 
-        Both are (points,) for one row of the table and (values, points) for all of them.
+        Each is (points,) for one row of the table and (values, points) for all of them. Other `orders` of derivatives
+        are 0, 1 or 2.
         """
         level = max(0, int(np.ceil(np.log2(np.sqrt(self.total / variance)))))
         nu, weights, table = tabulated(self.channel, self.mean, self.total, level)
-        return smoothed_by(nu, weights, table[rows], centers, float(np.sqrt(variance)))
+        return smoothed_by(nu, weights, table[rows], centers, float(np.sqrt(variance)), orders)
 
     def share(self, row: int) -> float:
         """Return the share of the samples with the label of this row."""
@@ -152,11 +155,13 @@ def largest_count(mean: float, total: float) -> int:
     return high
 
 
-def smoothed_by(nu: Array, weights: Array, table: Array, centers: Array, width: float) -> tuple[Array, Array]:
+def smoothed_by(
+    nu: Array, weights: Array, table: Array, centers: Array, width: float, orders: Orders = (0, 1)
+) -> list[Array]:
     """Return the mean over a standard normal xi of tabulated functions at center + width xi, and its derivative.
 
     The functions are (..., nodes) at the nodes nu, and the results (..., centers). Where few nodes are near to each
-    center only those are used.
+    center only those are used. Other `orders` of derivatives by the center are 0, 1 or 2.
     """
     P = table.T
     first, last = np.searchsorted(nu, [centers - RANGE * width, centers + RANGE * width])
@@ -164,10 +169,10 @@ def smoothed_by(nu: Array, weights: Array, table: Array, centers: Array, width: 
     if starts[-1] > DENSE_SHARE * len(nu) * len(centers):
         u = (nu - centers[:, None]) / width
         kernel = np.exp(-0.5 * u * u) * (weights / (width * np.sqrt(2 * np.pi)))
-        return np.asarray(kernel @ P).T, np.asarray((kernel * u) @ P).T / width
+        return [np.asarray((kernel * HERMITE[k](u)) @ P).T / width**k for k in orders]
     columns = np.arange(starts[-1]) + np.repeat(first - starts[:-1], last - first)
     u = (nu[columns] - np.repeat(centers, last - first)) / width
     kernel = np.exp(-0.5 * u * u) * (weights[columns] / (width * np.sqrt(2 * np.pi)))
     shape = (len(centers), len(nu))
-    zero, one = (csr_array((entries, columns, starts), shape=shape) for entries in (kernel, kernel * u))
-    return np.asarray(zero @ P).T, np.asarray(one @ P).T / width
+    matrices = (csr_array((kernel * HERMITE[k](u), columns, starts), shape=shape) for k in orders)
+    return [np.asarray(matrix @ P).T / width**k for k, matrix in zip(orders, matrices, strict=True)]

@@ -13,6 +13,7 @@ from theory.models.glm.label_channels import AnyChannel
 
 DENSITY = 1 / np.sqrt(2 * np.pi)
 MIN_VARIANCE_SHARE = 1e-15  # of the teacher's variance: what rounding leaves of the conditional one
+LEAST_VARIANCE = 1e-300  # signs of a known field, without a division by zero
 ALL = None  # in the place of a label: all values of a channel, one row for each
 
 
@@ -35,6 +36,9 @@ class LabelLaw(Protocol):
         For the label None all values of the channel are meant, and both are (values, points).
         """
 
+    def curvature(self, y: int | None, z: Array, /) -> Array:
+        """Return the second derivative of P(y | z) by the teacher's mean, of the shape of P."""
+
     def log_probability(self, y: float, z: Array, /) -> Array:
         """Return log P(y | z) at z (points,), also where the probability has no floating-point number."""
 
@@ -42,15 +46,18 @@ class LabelLaw(Protocol):
         """Return the share of the cluster's samples that have this label."""
 
 
-def label_law(cluster: Cluster, q: float, teacher: float) -> LabelLaw:
-    """Return the law of the labels of a cluster where the covariance of h with the teacher's field is `teacher`."""
+def label_law(cluster: Cluster, q: float, teacher: float, left: float | None = None) -> LabelLaw:
+    """Return the law of the labels of a cluster where the covariance of h with the teacher's field is `teacher`.
+
+    `left` is the variance of the teacher's field given h, if it is known to more digits than a difference has.
+    """
     labels = cluster.labels
     if labels in ("random", "cluster"):
         return _Constant(cluster)
     if labels == "sign" or isinstance(labels, Probit | Flips):
-        return _Signs(cluster, teacher / float(np.sqrt(q)))
+        return _Signs(cluster, teacher / float(np.sqrt(q)), left)
     assert not isinstance(labels, str)  # linear labels have a residual and no law of this kind
-    return _Channel(cluster, labels, teacher / float(np.sqrt(q)))
+    return _Channel(cluster, labels, teacher / float(np.sqrt(q)), left)
 
 
 class _Constant:
@@ -68,6 +75,9 @@ class _Constant:
     def __call__(self, _y: int | None, z: Array) -> tuple[Array, Array | None]:
         return np.full_like(z, 0.5 if self.random else 1.0), None
 
+    def curvature(self, _y: int | None, z: Array) -> Array:
+        return np.zeros_like(z)
+
     def log_probability(self, _y: float, z: Array) -> Array:
         return np.full_like(z, -np.log(2) if self.random else 0.0)
 
@@ -78,10 +88,12 @@ class _Constant:
 class _Signs:
     """Signs of the teacher's field with Gaussian noise, of which shares are flipped: P = flipped + kept Phi(y ...)."""
 
-    def __init__(self, cluster: Cluster, tilt: float) -> None:
+    def __init__(self, cluster: Cluster, tilt: float, left: float | None) -> None:
         self.mean, self.tilt = cluster.teacher_mean, tilt
         self.total = cluster.teacher_variance + noise_of(cluster)
-        self.width = float(np.sqrt(max(self.total - tilt**2, MIN_VARIANCE_SHARE * self.total)))
+        rest = max(self.total - tilt**2, MIN_VARIANCE_SHARE * self.total)
+        rest = rest if left is None else max(left + noise_of(cluster), LEAST_VARIANCE)
+        self.width = float(np.sqrt(rest))
         flips = cluster.labels if isinstance(cluster.labels, Flips) else Flips()
         self.flipped = {1: flips.negative, -1: flips.positive}  # a label that belongs to the other sign
         self.kept = 1 - flips.positive - flips.negative
@@ -100,6 +112,11 @@ class _Signs:
         slope = self.kept * y * DENSITY / self.width * np.exp(-0.5 * argument**2)
         return self.flipped[y] + self.kept * ndtr(y * argument), slope
 
+    def curvature(self, y: int | None, z: Array) -> Array:
+        slope = self(y, z)[1]
+        assert slope is not None
+        return -slope * (self.mean + self.tilt * z) / self.width**2
+
     def log_probability(self, y: float, z: Array) -> Array:
         argument = y * (self.mean + self.tilt * z) / self.width
         if self.kept == 1:
@@ -114,10 +131,10 @@ class _Signs:
 class _Channel:
     """Labels of any channel, whose probabilities are averaged over the teacher's field by a table of them."""
 
-    def __init__(self, cluster: Cluster, channel: AnyChannel, tilt: float) -> None:
+    def __init__(self, cluster: Cluster, channel: AnyChannel, tilt: float, left: float | None) -> None:
         self.channel, self.mean, self.tilt, total = channel, cluster.teacher_mean, tilt, cluster.teacher_variance
         self.table: LabelTable = label_table(channel, self.mean, total)
-        self.variance = max(total - tilt**2, self.table.least_variance)
+        self.variance = max(total - tilt**2 if left is None else left, self.table.least_variance)
 
     def occurs(self, _y: int) -> bool:
         return True
@@ -136,8 +153,14 @@ class _Channel:
         return found
 
     def __call__(self, y: int | None, z: Array) -> tuple[Array, Array | None]:
-        rows = slice(None) if y is ALL else self.table.values.index(float(y))
-        return self.table.smoothed(rows, self.mean + self.tilt * z, self.variance)
+        chance, slope = self.table.smoothed(self._rows(y), self.mean + self.tilt * z, self.variance)
+        return chance, slope
+
+    def curvature(self, y: int | None, z: Array) -> Array:
+        return self.table.smoothed(self._rows(y), self.mean + self.tilt * z, self.variance, orders=(2,))[0]
+
+    def _rows(self, y: int | None) -> int | slice:
+        return slice(None) if y is ALL else self.table.values.index(float(y))
 
     def log_probability(self, y: float, z: Array) -> Array:
         with np.errstate(divide="ignore"):

@@ -7,7 +7,7 @@ import numpy as np
 
 from theory.core.arrays import Array
 from theory.glm.field import Field
-from theory.glm.label_tables import smoothed_by
+from theory.glm.label_tables import Orders, smoothed_by
 from theory.glm.losses import Loss, residual_form
 from theory.glm.own_losses import halvings_of, shape_between
 from theory.glm.quadrature import GROWTH, MAX_PANEL_WIDTH, ORDER, RANGE, normal_nodes
@@ -66,9 +66,10 @@ def reach(cluster: Cluster, field: Field) -> tuple[float, float]:
 
 
 def smoothed_noise(channel: Additive, size: float) -> tuple[Array, Array, Array, Array]:
-    """Return nodes of noise plus a centered Gaussian of this size, their weights, its density and its derivative."""
+    """Return weights of nodes of noise plus a centered Gaussian of this size, its density and two derivatives there."""
     e, weights = _noise_nodes(channel, 0.0, size, [], 0)
-    return e, weights, *_smoothed_density(channel, e, size)
+    density, rise, bend = _smoothed_density(channel, e, size, (0, 1, 2))
+    return weights, density, rise, bend
 
 
 def _noise_nodes(
@@ -97,11 +98,10 @@ def _noise_nodes(
     return panelled_legendre(divided(joined, 2**halvings), ORDER)
 
 
-def _smoothed_density(channel: Additive, places: Array, size: float) -> tuple[Array, Array]:
+def _smoothed_density(channel: Additive, places: Array, size: float, orders: Orders = (0, 1)) -> list[Array]:
     """Return the density of noise plus a centered Gaussian of this standard deviation, and its derivative."""
     nodes, weights, density = _density_nodes(channel, int(np.floor(np.log2(size))))
-    found, rise = smoothed_by(nodes, weights, density, places, size)
-    return found, rise
+    return smoothed_by(nodes, weights, density, places, size, orders)
 
 
 @lru_cache(maxsize=64)

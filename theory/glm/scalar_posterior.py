@@ -1,4 +1,4 @@
-"""What one noisy number tells about an entry of a signal: the posterior of a mixture of two normal laws.
+"""What one noisy number tells about an entry of a signal: the posterior of a mixture of normal laws.
 
 Observed is y = A theta + sqrt(A) z, z standard normal, of a theta that is normal with mean mu_k and variance v_k with
 probability s_k. Given the component k theta is normal with mean (mu_k + v_k y)/(1 + A v_k) and variance
@@ -16,7 +16,7 @@ from theory.glm.quadrature import normal_nodes
 
 
 class Entry(NamedTuple):
-    """The law of an entry: the shares, means and variances of its components, (K,) each, K = 1 or 2."""
+    """The law of an entry: the shares, means and variances of its components, (K,) each; variance 0 if K > 2."""
 
     shares: Array
     means: Array
@@ -24,8 +24,13 @@ class Entry(NamedTuple):
 
     @property
     def power(self) -> float:
-        """The mean square of the entry, which has the mean zero in all laws that are served."""
+        """The mean square of the entry."""
         return float(self.shares @ (self.means**2 + self.variances))
+
+    @property
+    def variance(self) -> float:
+        """The variance of the entry."""
+        return float(self.shares @ ((self.means - self.shares @ self.means) ** 2 + self.variances))
 
 
 class Knowledge(NamedTuple):
@@ -47,7 +52,9 @@ def knowledge(entry: Entry, precision: float) -> Knowledge:
     0.231018222
     """
     if precision == 0:
-        return Knowledge(entry.power, entry.power**2, 0.0)
+        return Knowledge(entry.variance, entry.variance**2, 0.0)
+    if len(entry.shares) > 2:
+        return _knowledge_of_values(entry, precision)
     A = precision
     spread = A + A * A * entry.variances  # of y in each component
     if len(entry.shares) == 1:
@@ -67,6 +74,43 @@ def knowledge(entry: Entry, precision: float) -> Knowledge:
         surprise = -np.logaddexp(log_first, log_second) - 0.5 * (1 + math.log(A))
         total += share * np.array([weights @ left, weights @ left**2, weights @ surprise])
     return Knowledge(*total.tolist())
+
+
+def _knowledge_of_values(entry: Entry, A: float) -> Knowledge:
+    """Return the averages of `knowledge` for an entry that has one of some values.
+
+    The posterior weight of the value mu is exp(mu y - A mu^2/2) times its share: logarithms that are lines in y, and
+    the values change places where the largest of these lines bends.
+    """
+    mu, level = entry.means, np.log(entry.shares) - 0.5 * A * entry.means**2
+    bends = _bends_of_lines(mu, level)
+    total = np.zeros(3)
+    for share, mean in zip(entry.shares.tolist(), mu.tolist(), strict=True):
+        z, weights = normal_nodes([((y - A * mean) / math.sqrt(A), width / math.sqrt(A)) for y, width in bends])
+        y = A * mean + math.sqrt(A) * z
+        lines = level[:, None] + mu[:, None] * y
+        top = lines.argmax(axis=0)
+        chances = np.exp(lines - lines.max(axis=0))
+        gaps = mu[:, None] - mu[top]  # from the likeliest value: a small variance keeps its digits
+        first, second = (np.sum(chances * gaps**k, axis=0) / chances.sum(axis=0) for k in (1, 2))
+        left = np.maximum(second - first**2, 0.0)
+        told = mean * y - 0.5 * A * mean**2 - lines.max(axis=0) - np.log(chances.sum(axis=0))
+        total += share * np.array([weights @ left, weights @ left**2, weights @ told])
+    return Knowledge(*total.tolist())
+
+
+def _bends_of_lines(slopes: Array, levels: Array) -> list[tuple[float, float]]:
+    """Return the places y at which the largest of the lines level + slope y changes, and the widths of the changes."""
+    bends: list[tuple[float, float]] = []
+    now = int(np.argmin(slopes))
+    while True:
+        later = np.flatnonzero(slopes > slopes[now])
+        if not len(later):
+            return bends
+        places = (levels[now] - levels[later]) / (slopes[later] - slopes[now])
+        next_line = int(later[np.argmin(places)])
+        bends.append((float(places.min()), float(1 / (slopes[next_line] - slopes[now]))))
+        now = next_line
 
 
 def _posterior(entry: Entry, A: float) -> list[tuple[float, float, float]]:

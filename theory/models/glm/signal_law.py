@@ -37,12 +37,13 @@ def checked_signal_law(name: str, value: Any) -> Any:
         return value
     if isinstance(value, str):
         return checks.choice(name, value, get_args(NamedLaw))
-    if isinstance(value, type) or np.ndim(value) == 0:
+    array = None if isinstance(value, type) else checks.real_array(name, value)
+    if array is None or array.ndim == 0:
         known = ", ".join(map(repr, get_args(NamedLaw)))
         raise ValueError(
             f"{name} must be one of {known}, a BernoulliGauss or an array (signals, modes), got {checks.shown(value)}"
         )
-    return checks.finite_array(name, np.atleast_2d(checks.real_array(name, value)), 2)
+    return checks.finite_array(name, np.atleast_2d(array), 2)
 
 
 def require_law_of(modes: Modes, law: NamedLaw | BernoulliGauss | Array | None) -> None:
