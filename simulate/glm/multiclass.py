@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from simulate.glm.fit import Minimum, checked_inputs
+from simulate.glm.fit import checked_inputs
+from simulate.glm.smooth import Minimum
 from simulate.glm.weighted_ridge import weighted_ridge
 from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 
