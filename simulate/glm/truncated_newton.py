@@ -164,7 +164,7 @@ class _Descent:
         # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
         exact = self.stride > 1 and PRODUCTS_PER_COLUMN * len(x) <= WHOLE and x.ndim == 1
         if exact := exact and TOLERANCE < place.residual < CLOSE:
-            self.set_up(place.at.curvature, self.small)
+            self.set_up(place.at.curvature, whole=True)
             exact = self.factor is not None
         while not (self.ended(place) or place.residual <= TOLERANCE):
             if exact:
@@ -223,10 +223,9 @@ class _Descent:
             q = z + rz / before * q
         return step * place.length
 
-    def set_up(self, curvature: Numbers, samples: _Samples | None = None) -> None:
-        """Factor Newton's matrix of a part of the samples, or of those given."""
-        samples = samples or self.part
-        stride = len(curvature) // len(samples.inputs)
+    def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
+        """Factor Newton's matrix of a part of the samples, or of all of them."""
+        samples, stride = (self.small, 1) if whole else (self.part, self.stride)
         root, A = np.sqrt(curvature[::stride]).astype(np.float32)[:, None], samples.inputs
         if samples.offsets.shape[1]:
             A = np.hstack((A, samples.offsets.astype(np.float32)))
