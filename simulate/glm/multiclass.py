@@ -10,12 +10,12 @@ from scipy.special import log_softmax
 
 from simulate.glm.fit import checked_inputs
 from simulate.glm.smooth import Minimum
-from simulate.glm.truncated_newton import TOLERANCE as EXACT
 from simulate.glm.truncated_newton import Numbers, Pulls, truncated_newton
 from simulate.glm.weighted_ridge import weighted_ridge
 from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 
 ClassLoss = Literal["square", "softmax"]
+EXACT = 1e-9  # gradient relative to its two parts, whose double bounds the relative error of the weights
 TOLERANCE = 1e-5  # largest size of the gradient that a search may leave, relative to that of zero weights
 
 
@@ -108,10 +108,9 @@ def _softmax(X: Array, targets: Array, offsets: Array, ridge: float) -> Minimum:
             moved = P * moved
             return np.asarray(moved - P * moved.sum(axis=1, keepdims=True))
 
-        curvature = np.sum(P * (1 - P), axis=1) / max(K - 1, 1)  # the mean over K - 1 directions: one is flat
-        return Pulls(own[h.dtype.type][rows] - P, curvature, bent)
+        return Pulls(own[h.dtype.type][rows] - P, P * (1 - P), bent)
 
-    found = truncated_newton(X, offsets, ridge, pulls, K)
+    found = truncated_newton(X, offsets, ridge, pulls, K, tolerance=EXACT)
     if found.residual <= EXACT:
         return Minimum(found.v, found.b - found.b.mean(axis=1, keepdims=True), found.residual, found.steps)
     x, left, steps = _searched(np.hstack((X / np.sqrt(ridge), offsets)), targets, p)

@@ -20,7 +20,7 @@ from theory.core import Array
 
 Numbers = NDArray[Any]  # in single or double precision
 
-TOLERANCE = 1e-10  # gradient relative to its two parts, which bounds the relative error of the weights by twice that
+TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
 COARSE = 3e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
 ROUGH = 1e-2  # gradient relative to that at zero, to which a part of the samples is fitted
 CLOSE = 1e-2  # relative gradient from which on whole steps are taken: the next gradient tells whether they were good
@@ -37,7 +37,8 @@ WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up on
 class Pulls(NamedTuple):
     """Hold what weighted losses are near some fields (n,) or (n, K): `pull` is minus their slopes.
 
-    `bent` returns by how much the pulls fall where the fields move, and `curvature` (n,) is a mean curvature.
+    `bent` returns by how much the pulls fall where the fields move, and `curvature`, shaped as the fields, what that is
+    for a unit move of each field alone.
     """
 
     pull: Numbers
@@ -69,25 +70,27 @@ def truncated_newton(
     *,
     largest_move: float = np.inf,
     max_products: float = np.inf,
+    tolerance: float = TOLERANCE,
 ) -> Descent:
     """Minimize (ridge/2) |v|^2 + sum of losses of h = X v + offsets b, by steps no field of which is larger.
 
-    X is (n, p); v is (p,) and h (n,), or (p, K) and (n, K) for K = `n_outputs`. `expand` tells the losses of a part of
+    X is (n, p); v is (p,) and h (n,), or (p, K) and (n, K) for K = `n_outputs` of a loss that depends on differences of
+    the fields only. `expand` tells the losses of a part of
     the samples near given fields, in the precision of these. The residual is the gradient by v relative to the lengths
     of its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
     lower bound of the curvature, a residual r proves |v - v*| <= 2 r |v| where there are no offsets.
-    The caller has to look at it: the descent ends where it is 1e-10, where steps do not lower the gradient any more,
+    The caller has to look at it: the descent ends at the tolerance, where steps do not lower the gradient any more,
     after 60 steps, or with `max_products` products.
     """
     small = _Samples(X.astype(np.float32), offsets)
     outputs = () if n_outputs is None else (n_outputs,)
     x = np.zeros((X.shape[1] + offsets.shape[1], *outputs))
-    descent = _Descent(small, ridge, expand, slice(None), largest_move, max_products)
+    descent = _Descent(small, ridge, expand, slice(None), n_outputs or 1, largest_move, max_products)
     if descent.stride >= TALL:
         rows = slice(None, None, descent.stride)
-        part = _Descent(descent.part, ridge / descent.stride, expand, rows, largest_move, max_products)
+        part = _Descent(descent.part, ridge / descent.stride, expand, rows, n_outputs or 1, largest_move, max_products)
         x = part.coarse(x, ROUGH).x
-    place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x)
+    place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x, tolerance)
     p = X.shape[1]
     return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
 
@@ -130,7 +133,14 @@ class _Descent:
     """One minimization: it counts steps and products, and keeps the matrix."""
 
     def __init__(
-        self, small: _Samples, ridge: float, expand: Expand, rows: slice, largest_move: float, max_products: float
+        self,
+        small: _Samples,
+        ridge: float,
+        expand: Expand,
+        rows: slice,
+        outputs: int,
+        largest_move: float,
+        max_products: float,
     ) -> None:
         self.small, self.expand, self.rows = small, expand, rows
         self.largest_move, self.max_products = largest_move, max_products
@@ -139,8 +149,8 @@ class _Descent:
         self.diagonal = np.concatenate((np.full(self.p, ridge), np.zeros(q - self.p)))
         self.stride = max(1, n // (ROWS_PER_COLUMN * q))
         self.part = small if self.stride == 1 else small.every(self.stride)
-        self.cost = PRODUCTS_PER_COLUMN * q / self.stride if n >= q else np.inf
-        self.factor: Any = None
+        self.cost = PRODUCTS_PER_COLUMN * q * outputs / self.stride if n >= q else np.inf
+        self.factors: list[Any] = []  # one for each output
         self.steps = self.products = self.since = 0
 
     def coarse(self, x: Array, tolerance: float) -> _Place:
@@ -158,19 +168,19 @@ class _Descent:
             enough, place = min(0.9 * (new.length / place.length) ** 2, COARSEST), new
         return place
 
-    def fine(self, samples: _Samples, x: Array) -> _Place:
+    def fine(self, samples: _Samples, x: Array, tolerance: float) -> _Place:
         """Descend with gradients in double precision, to the tolerance or until only rounding is left."""
         place = self.place(samples, x)
         # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
         exact = self.stride > 1 and PRODUCTS_PER_COLUMN * len(x) <= WHOLE and x.ndim == 1
-        if exact := exact and TOLERANCE < place.residual < CLOSE:
+        if exact := exact and tolerance < place.residual < CLOSE:
             self.set_up(place.at.curvature, whole=True)
-            exact = self.factor is not None
-        while not (self.ended(place) or place.residual <= TOLERANCE):
+            exact = bool(self.factors)
+        while not (self.ended(place) or place.residual <= tolerance):
             if exact:
                 step, self.steps = -self.solved(place.gradient), self.steps + 1
             else:
-                step = self.direction(place, max(0.3 * TOLERANCE / place.residual, FINEST))
+                step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
             whole = place.residual < CLOSE
             new = self.place(samples, place.x + step) if whole else self.moved(samples, place, step)
             if not new.length < 0.5 * place.length:
@@ -201,7 +211,7 @@ class _Descent:
         self.steps += 1
         if self.cost <= CHEAP:
             self.set_up(place.at.curvature)
-        r = place.gradient / -place.length
+        r = _apart(place.gradient / -place.length)
         q = z = self.solved(r)
         step, rz = np.zeros_like(r), float(np.vdot(r, z))
         for _ in range(10 * len(r)):
@@ -209,7 +219,7 @@ class _Descent:
                 self.set_up(place.at.curvature)
                 q = z = self.solved(r)
                 rz = float(np.vdot(r, z))
-            image = self.by_columns(q) + self.small.back(place.at.bent(self.small.fields(q)))
+            image = _apart(self.by_columns(q) + self.small.back(place.at.bent(self.small.fields(q))))
             self.products, self.since = self.products + 1, self.since + 1
             bend = float(np.vdot(q, image))
             if not bend > 0:
@@ -226,19 +236,27 @@ class _Descent:
     def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
         """Factor Newton's matrix of a part of the samples, or of all of them."""
         samples, stride = (self.small, 1) if whole else (self.part, self.stride)
-        root, A = np.sqrt(curvature[::stride]).astype(np.float32)[:, None], samples.inputs
+        roots = np.sqrt(curvature[::stride]).astype(np.float32).reshape(len(samples.inputs), -1)
+        A = samples.inputs
         if samples.offsets.shape[1]:
             A = np.hstack((A, samples.offsets.astype(np.float32)))
-        matrix = ssyrk(stride, (root * A).T, lower=1)
-        matrix[np.arange(len(matrix)), np.arange(len(matrix))] += self.diagonal
-        factor, failed = lapack.spotrf(matrix, lower=1, overwrite_a=1)
-        self.factor, self.since = None if failed else factor, 0
-        self.cost = np.inf if failed else self.cost  # too close to singular for single precision
+        self.factors, self.since = [], 0
+        for root in roots.T:
+            matrix = ssyrk(stride, (root[:, None] * A).T, lower=1)
+            matrix[np.arange(len(matrix)), np.arange(len(matrix))] += self.diagonal
+            factor, failed = lapack.spotrf(matrix, lower=1, overwrite_a=1)
+            if failed:  # too close to singular for single precision
+                self.factors, self.cost = [], np.inf
+                return
+            self.factors.append(factor)
 
     def solved(self, r: Array) -> Array:
-        if self.factor is None:
+        if not self.factors:
             return r
-        return np.asarray(lapack.spotrs(self.factor, r.astype(np.float32), lower=1)[0], float)
+        columns = r.astype(np.float32).reshape(len(r), -1)
+        each = zip(self.factors, columns.T, strict=True)
+        z = np.array([lapack.spotrs(factor, column, lower=1)[0] for factor, column in each], float).T
+        return z[:, 0] if r.ndim == 1 else _apart(z)
 
     def moved(self, samples: _Samples, place: _Place, step: Array) -> _Place:
         """Go to the end of the step, or to where the slope along it is less than half of that at the start."""
@@ -256,3 +274,8 @@ class _Descent:
         if samples is self.small:
             return self.place(samples, place.x + size * step, h, end)
         return self.place(samples, place.x + size * step)
+
+
+def _apart(x: Array) -> Array:
+    """Take from several outputs what they have in common: it changes no loss, so that only rounding leads there."""
+    return x if x.ndim == 1 else np.asarray(x - x.mean(axis=1, keepdims=True))
