@@ -112,9 +112,9 @@ def _fitted(
     n_learners: int,
     argument: Argument,
 ) -> LinearFit:
-    loss, X = _known(loss, argument), _finite_rows(X)
-    weights = _checked_samples(X, y, loss, argument, sample_weights)
-    S, p = n_learners, X.shape[1]
+    loss, Z = _known(loss, argument), _finite_rows(X)
+    weights = _checked_samples(Z, y, loss, argument, sample_weights)
+    S, p = n_learners, Z.shape[1]
     if own.shape != y.shape or own.min() < 0 or own.max() >= S:
         raise ValueError(f"learners must be {len(y)} indices from 0 to n_learners - 1 = {S - 1}, got shape {own.shape}")
     checks.fits_in_memory("the fit of all learners", float(S) * (S + len(y) * (p + 1)))
@@ -124,20 +124,20 @@ def _fitted(
         try:
             offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
             if S == 1:
-                found = _solve(X, y, offsets, weights, loss, argument, lam * p)
+                found = _solve(Z, y, offsets, weights, loss, argument, lam * p)
                 W = found.u[None] * np.sqrt(p)
             else:
                 joint = (lam + S * coupling) * np.eye(S) - coupling * np.ones((S, S))
                 inverse = np.linalg.inv(np.linalg.cholesky(joint))
-                X = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
-                found = _solve(X, y, offsets, weights, loss, argument, 1.0)
+                Z = (inverse.T[own][:, :, None] * Z[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
+                found = _solve(Z, y, offsets, weights, loss, argument, 1.0)
                 W = inverse.T @ found.u.reshape(S, p)
         except np.linalg.LinAlgError:
             raise FitError(
                 f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and "
                 f"{loss if isinstance(loss, str) else 'this'} loss"
             ) from None
-        h = X @ found.u + offsets @ found.b if found.fields is None else found.fields
+        h = Z @ found.u + offsets @ found.b if found.fields is None else found.fields
         train_loss = float(np.mean(weights * loss_of(loss, y, h, argument)))
     if not (np.isfinite(train_loss) and np.isfinite(W).all() and np.isfinite(found.b).all()):
         raise FitError("the fit has left the range of floating point numbers: change the units of X and y, or lam")

@@ -1,7 +1,7 @@
 """Minimizes a smooth convex loss of labels and fields plus a ridge: by truncated Newton steps, then by whole ones."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def smooth_minimum(
     n, p = X.shape
     q, start, steps = p + offsets.shape[1], None, 0
     if n * q * min(n, q) > SMALL:
-        own = {
+        own: dict[Any, tuple[Numbers, Numbers]] = {
             kind: (y.astype(kind, copy=False), weights.astype(kind, copy=False)) for kind in (np.float32, np.float64)
         }
 

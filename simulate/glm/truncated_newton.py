@@ -108,7 +108,7 @@ class _Samples:
     def fields(self, x: Array) -> Numbers:
         """Return the fields of the coordinates x = (v, b)."""
         p = self.inputs.shape[1]
-        h = self.inputs @ x[:p].astype(self.inputs.dtype, copy=False)
+        h: Numbers = self.inputs @ x[:p].astype(self.inputs.dtype, copy=False)
         return h + (self.offsets @ x[p:]).astype(h.dtype, copy=False) if self.offsets.shape[1] else h
 
     def back(self, pull: Numbers) -> Array:

@@ -24,12 +24,12 @@ def without_truncation(monkeypatch):
 
 
 def gradient(found, X, y, loss, lam, weights=1.0):
-    """The two parts of the gradient by w, what whole steps leave of its terms, and the relative derivative by the bias."""
+    """The two parts of the gradient by w, what whole steps leave of it, and the relative derivative by the bias."""
     h = found.fields(X)
     pull = weights * (y / (1 + np.exp(y * h)) if loss == "logistic" else y - np.exp(h))
     size = abs(pull) if loss == "logistic" else weights * (y + np.exp(h))
     tied, back = lam * found.weights[0], pull @ X / np.sqrt(X.shape[1])
-    return tied, back, 1e-12 * np.linalg.norm(size @ abs(X)), pull.sum() / abs(pull).sum()
+    return tied, back, 1e-12 * np.linalg.norm(size @ abs(X)), pull.sum() / size.sum()
 
 
 # Wide, square and tall inputs; those of 9000 rows are so tall that a part of them is fitted first.
