@@ -1,7 +1,7 @@
 """Fits of linear learners to data: square, logistic and hinge loss, the hard margin, and any convex loss of a user."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,9 @@ from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
 from simulate.glm.own_loss import ConvexLoss, convex
 from simulate.glm.poisson import poisson
+from simulate.glm.smooth import Minimum
 from simulate.glm.weighted_ridge import weighted_ridge
-from theory.core import Array, Count, FitError, Matrix, NonNegative, Positive, SolverResult, Vector, checked, checks
+from theory.core import Array, Count, FitError, NonNegative, Positive, SolverResult, Vector, checked, checks
 
 FitLoss = Literal["square", "logistic", "hinge", "hard_margin", "poisson"]
 AnyLoss = FitLoss | ConvexLoss
@@ -47,18 +48,9 @@ class LinearFit(SolverResult):
         return np.asarray(h[np.arange(len(rows)), np.broadcast_to(own, len(rows))])
 
 
-class Minimum(NamedTuple):
-    """The minimizer of a penalized loss with the evidence for it: u, the offsets b, the residual and the steps."""
-
-    u: Array
-    b: Array
-    residual: float
-    iterations: int | None
-
-
 @checked
 def fit(
-    X: Matrix,
+    X: ArrayLike,
     y: Vector,
     loss: AnyLoss,
     lam: Positive,
@@ -87,7 +79,7 @@ def fit(
 
 @checked
 def fit_coupled(
-    X: Matrix,
+    X: ArrayLike,
     y: Vector,
     learners: NDArray[np.int64],
     loss: AnyLoss,
@@ -109,7 +101,7 @@ def fit_coupled(
 
 
 def _fitted(
-    X: Array,
+    X: ArrayLike,
     y: Array,
     own: NDArray[np.int64],
     loss: AnyLoss,
@@ -120,9 +112,9 @@ def _fitted(
     n_learners: int,
     argument: Argument,
 ) -> LinearFit:
-    loss = _known(loss, argument)
-    weights = _checked_samples(X, y, loss, argument, sample_weights)
-    S, p = n_learners, X.shape[1]
+    loss, Z = _known(loss, argument), _finite_rows(X)
+    weights = _checked_samples(Z, y, loss, argument, sample_weights)
+    S, p = n_learners, Z.shape[1]
     if own.shape != y.shape or own.min() < 0 or own.max() >= S:
         raise ValueError(f"learners must be {len(y)} indices from 0 to n_learners - 1 = {S - 1}, got shape {own.shape}")
     checks.fits_in_memory("the fit of all learners", float(S) * (S + len(y) * (p + 1)))
@@ -130,17 +122,22 @@ def _fitted(
         _require_a_minimum(y, own, weights, loss, S)
     with np.errstate(all="ignore"):  # numbers that overflow here are refused below
         try:
-            inverse = np.linalg.inv(np.linalg.cholesky((lam + S * coupling) * np.eye(S) - coupling * np.ones((S, S))))
-            Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
             offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
-            found = _solve(Z, y, offsets, weights, loss, argument)
+            if S == 1:
+                found = _solve(Z, y, offsets, weights, loss, argument, lam * p)
+                W = found.u[None] * np.sqrt(p)
+            else:
+                joint = (lam + S * coupling) * np.eye(S) - coupling * np.ones((S, S))
+                inverse = np.linalg.inv(np.linalg.cholesky(joint))
+                Z = (inverse.T[own][:, :, None] * Z[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
+                found = _solve(Z, y, offsets, weights, loss, argument, 1.0)
+                W = inverse.T @ found.u.reshape(S, p)
         except np.linalg.LinAlgError:
             raise FitError(
                 f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and "
                 f"{loss if isinstance(loss, str) else 'this'} loss"
             ) from None
-        W = inverse.T @ found.u.reshape(S, p)
-        h = Z @ found.u + offsets @ found.b
+        h = Z @ found.u + offsets @ found.b if found.fields is None else found.fields
         train_loss = float(np.mean(weights * loss_of(loss, y, h, argument)))
     if not (np.isfinite(train_loss) and np.isfinite(W).all() and np.isfinite(found.b).all()):
         raise FitError("the fit has left the range of floating point numbers: change the units of X and y, or lam")
@@ -187,9 +184,33 @@ def _known(loss: Any, argument: Argument) -> AnyLoss:
     return cast(ConvexLoss, loss)
 
 
-def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, argument: Argument) -> Minimum:
+def _finite_rows(X: ArrayLike) -> Array:
+    """Return X as it is if it is a matrix of finite numbers, else a copy, or raise ValueError."""
+    rows = checks.real_array("X", X)
+    contiguous = rows.flags.c_contiguous or rows.flags.f_contiguous
+    # One number that is not finite makes the sum so, and the sum is read in half the time.
+    return (
+        rows
+        if rows.ndim == 2 and rows.size and contiguous and np.isfinite(rows.sum())
+        else checks.finite_array("X", X, 2)
+    )
+
+
+def _solve(
+    X: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, argument: Argument, ridge: float
+) -> Minimum:
+    """Minimize (ridge/2) |u|^2 + the losses of h = X u + offsets b."""
     seen = weights > 0
-    Z, y, offsets, weights = Z[seen], y[seen], offsets[seen], weights[seen]
+    if not seen.all():
+        found = _solve(X[seen], y[seen], offsets[seen], weights[seen], loss, argument, ridge)
+        return found._replace(fields=None)
+    if loss in ("logistic", "poisson"):
+        return (logistic if loss == "logistic" else poisson)(X, y, offsets, weights, ridge)
+    found = _with_unit_ridge(X / np.sqrt(ridge), y, offsets, weights, loss, argument)
+    return found._replace(u=found.u / np.sqrt(ridge))
+
+
+def _with_unit_ridge(Z: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, argument: Argument) -> Minimum:
     if not isinstance(loss, str):
         origin, sign = (0 * y, y) if argument == "margin" else (y, -np.ones(len(y)))
         return Minimum(*convex(Z, origin, sign, offsets, weights, loss))
@@ -197,9 +218,7 @@ def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, ar
         return Minimum(*weighted_ridge(Z, y, offsets, weights), 0.0, None)
     if loss == "hard_margin":
         return Minimum(*hard_margin(Z, y, offsets))
-    if loss == "poisson":
-        return Minimum(*poisson(Z, y, offsets, weights))
-    return Minimum(*(logistic if loss == "logistic" else hinge)(Z, y, offsets, weights))
+    return Minimum(*hinge(Z, y, offsets, weights))
 
 
 def _checked_samples(X: Array, y: Array, loss: AnyLoss, argument: Argument, sample_weights: Any) -> Array:

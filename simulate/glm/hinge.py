@@ -1,6 +1,7 @@
 """Fits hinge loss and hard margin by an interior-point method, whose directions are weighted ridge fits."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,11 +84,13 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
             return u, point.b, gap / float(np.mean(point.a)), taken
         bounds = 2 if point.bounded else 1
         zero = np.zeros(len(y))
-        probe = _direction(G, kernel, A, lack, point, zero, zero)
+        stiffness = np.maximum(point.below / point.a + point.above / point.room, MIN_DIAGONAL)
+        multipliers = ridge_multipliers(G, A, stiffness, kernel)
+        probe = _direction(multipliers, lack, point, zero, zero)
         reached = max(point.moved(probe, point.longest(probe)).gap(), 0.0)
         tau = min((reached / gap) ** 3, 1.0) * gap / bounds
         upper = tau + probe.a * probe.above if point.bounded else zero
-        step = _direction(G, kernel, A, lack, point, tau - probe.a * probe.below, upper)
+        step = _direction(multipliers, lack, point, tau - probe.a * probe.below, upper)
         point = point.moved(step, point.longest(step))
         if not np.isfinite(point.a).all() or point.a.max() > 1e12:
             break
@@ -98,13 +101,12 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
 
 
 def _direction(
-    G: Array, kernel: Array | None, A: Array, lack: Array, point: _Point, lower: Array, upper: Array
+    multipliers: Callable[[Array], tuple[Array, Array]], lack: Array, point: _Point, lower: Array, upper: Array
 ) -> _Point:
     """Compute the Newton step to margins that obey the multipliers, a below = lower and room above = upper."""
     a, room = point.a, point.room
     target = lack + lower / a - upper / room
-    stiffness = np.maximum(point.below / a + point.above / room, MIN_DIAGONAL)
-    da, db = ridge_multipliers(G, target, A, stiffness, kernel)
+    da, db = multipliers(target)
     below = lower / a - point.below - point.below / a * da
     above = upper / room - point.above + point.above / room * da
     return _Point(da, -da if point.bounded else 0 * da, db, below, above, point.bounded)

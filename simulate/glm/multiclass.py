@@ -8,12 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from simulate.glm.fit import Minimum, checked_inputs
+from simulate.glm.fit import checked_inputs
+from simulate.glm.smooth import Minimum
+from simulate.glm.truncated_newton import Numbers, Pulls, truncated_newton
 from simulate.glm.weighted_ridge import weighted_ridge
 from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 
 ClassLoss = Literal["square", "softmax"]
-TOLERANCE = 1e-5  # largest size of the gradient, relative to its terms
+EXACT = 1e-9  # gradient relative to its two parts, whose double bounds the relative error of the weights
+TOLERANCE = 1e-5  # largest size of the gradient that a search may leave, relative to that of zero weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,8 +24,9 @@ class MulticlassFit(SolverResult):
     """Holds a fit of K classes with the fields h = W x/sqrt(p) + bias; the prediction is the largest field.
 
     `weights` W (K, p), `bias` (K,); `train_loss` is the mean loss over the samples, without the ridge. `residual` is
-    the gradient of softmax that is left, relative to that of zero weights, and `iterations` the number of steps of
-    L-BFGS; the square loss is solved directly.
+    the gradient of softmax that is left, relative to its two parts, from losses and ridge, and `iterations` the number
+    of Newton steps; where these find no minimum, L-BFGS searches one, and the gradient is relative to that of zero
+    weights. The square loss is solved directly.
     """
 
     weights: Array = field(repr=False)
@@ -68,12 +72,12 @@ def fit_multiclass(
     targets = (y[:, None] == np.arange(K)).astype(float)
     offsets = np.ones((len(inputs), int(bias)))
     with np.errstate(all="ignore"):  # numbers that overflow here are refused below
-        Z = inputs / np.sqrt(inputs.shape[1]) / np.sqrt(lam)
+        ridge = lam * inputs.shape[1]  # of v = w/sqrt(p), with the fields X v
         try:
-            found = _square(Z, targets, offsets) if loss == "square" else _softmax(Z, targets, offsets)
+            found = (_square if loss == "square" else _softmax)(inputs, targets, offsets, ridge)
         except np.linalg.LinAlgError:
             raise FitError(f"the fit did not converge: lam={lam:g} is too small or too large for these data") from None
-        h, W = Z @ found.u + offsets @ found.b, found.u.T / np.sqrt(lam)
+        h, W = inputs @ found.u + offsets @ found.b, found.u.T * np.sqrt(inputs.shape[1])
         losses = np.sum((targets - h) ** 2, axis=1) / 2 if loss == "square" else _cross_entropy(h, targets)
         train_loss = float(np.mean(losses))
     if not (np.isfinite(train_loss) and np.isfinite(W).all() and np.isfinite(found.b).all()):
@@ -82,18 +86,40 @@ def fit_multiclass(
     return MulticlassFit(W, b, train_loss, residual=found.residual, iterations=found.iterations, converged=True)
 
 
-def _square(Z: Array, targets: Array, offsets: Array) -> Minimum:
-    return Minimum(*weighted_ridge(Z, targets, offsets, np.ones(len(Z))), 0.0, None)
+def _square(X: Array, targets: Array, offsets: Array, ridge: float) -> Minimum:
+    u, b = weighted_ridge(X / np.sqrt(ridge), targets, offsets, np.ones(len(X)))
+    return Minimum(u / np.sqrt(ridge), b, 0.0, None)
 
 
 def _cross_entropy(h: Array, targets: Array) -> Array:
     return -np.asarray(np.sum(log_softmax(h, axis=1) * targets, axis=1))
 
 
-def _softmax(Z: Array, targets: Array, offsets: Array) -> Minimum:
-    """Minimize by L-BFGS with the analytic gradient, and checks how much of it is left."""
-    columns = np.hstack((Z, offsets))
-    p, K = Z.shape[1], targets.shape[1]
+def _softmax(X: Array, targets: Array, offsets: Array, ridge: float) -> Minimum:
+    """Minimize by truncated Newton steps, and by L-BFGS where these end before the gradient vanishes."""
+    p, K = X.shape[1], targets.shape[1]
+    own = {kind: targets.astype(kind, copy=False) for kind in (np.float32, np.float64)}
+
+    def pulls(h: Numbers, rows: slice) -> Pulls:
+        P = np.exp(h - h.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+
+        def bent(moved: Numbers) -> Numbers:
+            moved = P * moved
+            return np.asarray(moved - P * moved.sum(axis=1, keepdims=True))
+
+        return Pulls(own[h.dtype.type][rows] - P, P * (1 - P), bent)
+
+    found = truncated_newton(X, offsets, ridge, pulls, K, tolerance=EXACT)
+    if found.residual <= EXACT:
+        return Minimum(found.v, found.b - found.b.mean(axis=1, keepdims=True), found.residual, found.steps)
+    x, left, steps = _searched(np.hstack((X / np.sqrt(ridge), offsets)), targets, p)
+    return Minimum(x[:p] / np.sqrt(ridge), x[p:], left, steps)
+
+
+def _searched(columns: Array, targets: Array, p: int) -> tuple[Array, float, int]:
+    """Minimize with a unit ridge by L-BFGS with the analytic gradient, and check how much of it is left."""
+    K = targets.shape[1]
 
     def risk(flat: Array) -> tuple[float, Array]:
         x = flat.reshape(-1, K)
@@ -110,5 +136,4 @@ def _softmax(Z: Array, targets: Array, offsets: Array) -> Minimum:
     left = float(np.linalg.norm(found.jac)) / reference if reference else 0.0
     if not left <= TOLERANCE:
         raise FitError(f"the softmax fit did not converge: relative gradient {left:.2g}; take a larger lam")
-    x = found.x.reshape(-1, K)
-    return Minimum(x[:p], x[p:], left, int(found.nit))
+    return found.x.reshape(-1, K), left, int(found.nit)

@@ -31,11 +31,13 @@ def newton(
     *,
     name: str,
     largest_move: float = np.inf,
+    start: Array | None = None,
 ) -> tuple[Array, Array, float, int]:
     """Minimize (1/2) |u|^2 + sum_i weights_i loss(h_i), h = Z u + offsets b, by steps no field of which is larger.
 
-    Returns u, b, the gradient relative to the sum of its absolute terms, and the number of steps. Raises FitError if
-    the relative gradient does not fall below 1e-9.
+    It begins at zero, or at a start (u, b), from which it takes one step at least. Returns u, b, the gradient relative
+    to the sum of its absolute terms, and the number of steps. Raises FitError if the relative gradient does not fall
+    below 1e-9.
     """
 
     def risk(u: Array, h: Array) -> float:
@@ -49,12 +51,13 @@ def newton(
         return float(max(tied, free.max(initial=0.0)))
 
     p, k, kernel = Z.shape[1], offsets.shape[1], kernel_of(Z)
-    x, h = np.zeros(p + k), np.zeros(len(Z))
+    x = np.zeros(p + k) if start is None else start
+    h = Z @ x[:p] + offsets @ x[p:]
     value = risk(x[:p], h)
     for taken in range(MAX_STEPS):
         at = expand(h)
         left = gradient(x[:p], at)
-        if left <= TOLERANCE:
+        if left <= TOLERANCE and (taken or start is None):
             return x[:p], x[p:], left, taken
         u, b = weighted_ridge(Z, h + at.force / at.curvature, offsets, weights * at.curvature, kernel)
         step = np.concatenate((u, b)) - x

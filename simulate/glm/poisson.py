@@ -2,21 +2,23 @@
 
 import numpy as np
 
-from simulate.glm.newton import Expansion, newton
+from simulate.glm.newton import Expansion
+from simulate.glm.smooth import Minimum, smooth_minimum
 from theory.core import Array
 
 LARGEST_MOVE = 2.0  # of any field in a step: exp(h) grows by a factor of 7
 LEAST_RATE = 1e-12  # keeps the linearized count finite
 
 
-def poisson(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
-    """Minimize (1/2) |u|^2 + sum_i weights_i (exp(h_i) - y_i h_i), h = Z u + offsets b; see `newton`."""
+def poisson(X: Array, y: Array, offsets: Array, weights: Array, ridge: float) -> Minimum:
+    """Minimize (ridge/2) |v|^2 + sum_i weights_i (exp(h_i) - y_i h_i), h = X v + offsets b; see `smooth_minimum`."""
+    return smooth_minimum(X, y, offsets, weights, ridge, _loss, _expand, name="Poisson", largest_move=LARGEST_MOVE)
 
-    def loss(h: Array) -> Array:
-        return np.asarray(np.exp(h) - y * h)
 
-    def expand(h: Array) -> Expansion:
-        rate = np.exp(h)
-        return Expansion(y - rate, y + rate, np.maximum(rate, LEAST_RATE))
+def _loss(h: Array, y: Array) -> Array:
+    return np.asarray(np.exp(h) - y * h)
 
-    return newton(Z, offsets, weights, loss, expand, name="Poisson", largest_move=LARGEST_MOVE)
+
+def _expand(h: Array, y: Array) -> Expansion:
+    rate = np.exp(h)
+    return Expansion(y - rate, y + rate, np.maximum(rate, LEAST_RATE))

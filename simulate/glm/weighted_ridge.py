@@ -1,5 +1,7 @@
 """Solves the one linear system behind every fit: weighted least squares with a unit ridge and free offsets."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import lapack
 from scipy.linalg.blas import dsyrk
@@ -30,26 +32,36 @@ def weighted_ridge(
 
 
 def ridge_multipliers(
-    Z: Array, target: Array, offsets: Array, stiffness: Array, kernel: Array | None = None
-) -> tuple[Array, Array]:
-    """Return what weights 1/stiffness (n,) times residuals are at the minimum of `weighted_ridge`, (n,), and b (k,).
+    Z: Array, offsets: Array, stiffness: Array, kernel: Array | None = None
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Return the function that gives, for a target (n,), weights 1/stiffness (n,) times residuals, (n,), and b (k,).
 
-    These are the multipliers x of the samples, with (Z Z^T + diag(stiffness)) x = target - offsets b and u = Z^T x. A
+    The residuals are those of `weighted_ridge` at its minimum. They are the multipliers x of the samples, with
+    (Z Z^T + diag(stiffness)) x = target - offsets b and u = Z^T x. One factorization serves any number of targets. A
     residual that a large weight has made small is lost to rounding as a difference of target and fit. The multipliers
     of small stiffness, which are few, are therefore unknowns of their own, and all of them are where n < p; the others
     are eliminated. Raises what `weighted_ridge` raises.
     """
-    columns = np.hstack([target[:, None], offsets])
     if kernel is not None:
         root = np.sqrt(1 / stiffness)[:, None]
-        solved = root * _solved((root * kernel * root.T).T, root * columns, np.empty((len(Z), 0)))[0]
+        inverse = _factored((root * kernel * root.T).T)
+
+        def solved(columns: Array) -> Array:
+            return np.asarray(root * inverse(root * columns))
+
     else:
-        solved = _few_stiff(Z, columns, stiffness)
-    b = _offsets(offsets, solved[:, :1], solved[:, 1:])[:, 0]
-    return solved[:, 0] - solved[:, 1:] @ b, b
+        solved = _few_stiff(Z, stiffness)
+    of_offsets = solved(offsets) if offsets.shape[1] else offsets
+
+    def multipliers(target: Array) -> tuple[Array, Array]:
+        x = solved(target[:, None])
+        b = _offsets(offsets, x, of_offsets)[:, 0]
+        return x[:, 0] - of_offsets @ b, b
+
+    return multipliers
 
 
-def _few_stiff(Z: Array, columns: Array, stiffness: Array) -> Array:
+def _few_stiff(Z: Array, stiffness: Array) -> Callable[[Array], Array]:
     """Solve (Z Z^T + diag(stiffness)) x = columns for n >= p, by the two parts that `ridge_multipliers` names."""
     p = Z.shape[1]
     heavy = np.einsum("ij,ij->i", Z, Z) > HEAVY * stiffness
@@ -57,17 +69,22 @@ def _few_stiff(Z: Array, columns: Array, stiffness: Array) -> Array:
         heavy = np.zeros(len(Z), bool)
     light = ~heavy
     root = np.sqrt(1 / stiffness[light])[:, None]
-    A, t = root * Z[light], root * columns[light]
-    fitted, inner = _solved(dsyrk(1.0, A.T, lower=1), A.T @ t, Z[heavy].T)
-    x = np.empty_like(columns)
+    A, few = root * Z[light], Z[heavy]
+    inverse = _factored(dsyrk(1.0, A.T, lower=1))
     if heavy.any():
-        scale = np.sqrt(1 / stiffness[heavy])[:, None]
-        rest = columns[heavy] - Z[heavy] @ fitted
-        coupled = scale * (Z[heavy] @ inner) * scale.T
-        x[heavy] = scale * _solved(np.asfortranarray(coupled), scale * rest, np.empty((len(rest), 0)))[0]
-        fitted = fitted + inner @ x[heavy]
-    x[light] = root * (t - A @ fitted)
-    return x
+        inner, scale = inverse(few.T), np.sqrt(1 / stiffness[heavy])[:, None]
+        inverse_of_few = _factored(np.asfortranarray(scale * (few @ inner) * scale.T))
+
+    def solved(columns: Array) -> Array:
+        t = root * columns[light]
+        fitted, x = inverse(A.T @ t), np.empty_like(columns)
+        if heavy.any():
+            x[heavy] = scale * inverse_of_few(scale * (columns[heavy] - few @ fitted))
+            fitted = fitted + inner @ x[heavy]
+        x[light] = root * (t - A @ fitted)
+        return x
+
+    return solved
 
 
 def kernel_of(Z: Array) -> Array | None:
@@ -89,7 +106,13 @@ def _dual(A: Array, t: Array, E: Array, kernel: Array) -> tuple[Array, Array]:
 
 
 def _solved(lower: Array, t: Array, E: Array) -> tuple[Array, Array]:
-    """Solve (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten.
+    """Solve (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten."""
+    solved = _factored(lower)(np.hstack([t, E]))
+    return solved[:, : t.shape[1]], solved[:, t.shape[1] :]
+
+
+def _factored(lower: Array) -> Callable[[Array], Array]:
+    """Return the inverse of M + 1 as a function, for a symmetric M with this lower triangle, which is overwritten.
 
     LAPACK itself is called, since the systems are so small that checks would take as long as solving. It finds a
     diagonal that is not a number, but not an infinite one; what else is not finite shows in the solution.
@@ -97,10 +120,15 @@ def _solved(lower: Array, t: Array, E: Array) -> tuple[Array, Array]:
     diagonal = np.einsum("ii->i", lower)
     diagonal += 1
     finite = bool(np.isfinite(diagonal.sum()))
-    _, solved, failed = lapack.dposv(lower, np.hstack([t, E]), lower=1, overwrite_a=1, overwrite_b=1)
-    if failed or not (finite and np.isfinite(solved.sum())):
-        raise np.linalg.LinAlgError("the normal equations are singular, or hold numbers that are not finite")
-    return solved[:, : t.shape[1]], solved[:, t.shape[1] :]
+    factor, failed = lapack.dpotrf(lower, lower=1, overwrite_a=1, clean=0)
+
+    def inverse(columns: Array) -> Array:
+        solved = lapack.dpotrs(factor, columns, lower=1)[0]
+        if failed or not (finite and np.isfinite(solved.sum())):
+            raise np.linalg.LinAlgError("the normal equations are singular, or hold numbers that are not finite")
+        return np.asarray(solved)
+
+    return inverse
 
 
 def _offsets(E: Array, rest_t: Array, rest_E: Array) -> Array:

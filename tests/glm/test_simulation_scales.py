@@ -1,5 +1,7 @@
 """Fits in other units, the steps that they count, and moments of what is drawn to one percent."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,24 +57,40 @@ def test_classes_in_other_units_of_the_inputs(loss, scale):
     assert other.train_loss == pytest.approx(one.train_loss, rel=1e-7)
 
 
-@pytest.mark.parametrize(("loss", "ridges_a_step"), [("logistic", 1), ("hinge", 2), ("hard_margin", 2)])
-def test_iterations_are_the_newton_steps(monkeypatch, loss, ridges_a_step):
-    """Each Newton step is one weighted ridge fit; the interior point solves for a predictor and a corrector."""
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "hard_margin"])
+def test_iterations_are_the_newton_steps(monkeypatch, loss):
+    """Each step factors one weighted ridge; that of the interior point serves a predictor and a corrector."""
     module = simulate.glm.newton if loss == "logistic" else simulate.glm.hinge
     name = "weighted_ridge" if loss == "logistic" else "ridge_multipliers"
     calls, ridge = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given: calls.append(1) or ridge(*given))
     X, y, _ = data()
     y = np.sign(X[:, 0]) if loss == "hard_margin" else y
-    assert ridges_a_step * fit(X, y, loss, 0.3, bias=True).iterations == len(calls) > 3
+    assert fit(X, y, loss, 0.3, bias=True).iterations == len(calls) > 3
 
 
 def test_iterations_of_softmax_are_those_of_the_minimizer(monkeypatch):
-    steps, minimize = [], simulate.glm.multiclass.minimize
+    """Newton steps are counted; where they end too early, those of the search that takes over."""
+    descents, steps = [], []
+    truncated, minimize = simulate.glm.multiclass.truncated_newton, simulate.glm.multiclass.minimize
+
+    def descended(*given, **more):
+        descents.append(truncated(*given, **more))
+        return descents[-1]
+
+    monkeypatch.setattr(simulate.glm.multiclass, "truncated_newton", descended)
     monkeypatch.setattr(
         simulate.glm.multiclass, "minimize", lambda *given, **more: minimize(*given, **more, callback=steps.append)
     )
-    assert fit_multiclass(data()[0], np.arange(40) % 3, 3, "softmax", 0.3).iterations == len(steps) > 3
+    newton = fit_multiclass(data()[0], np.arange(40) % 3, 3, "softmax", 0.3)
+    assert newton.iterations == descents[0].steps > 3
+    assert steps == []
+    monkeypatch.setattr(
+        simulate.glm.multiclass, "truncated_newton", lambda *given, **more: replace(descents[0], residual=1.0)
+    )
+    searched = fit_multiclass(data()[0], np.arange(40) % 3, 3, "softmax", 0.3)
+    assert searched.iterations == len(steps) > 3
+    assert searched.weights == pytest.approx(newton.weights, abs=1e-7)
 
 
 def test_learners_that_are_not_coupled_are_fits_of_their_own():

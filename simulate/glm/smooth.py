@@ -1,0 +1,76 @@
+"""Minimizes a smooth convex loss of labels and fields plus a ridge: by truncated Newton steps, then by whole ones."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simulate.glm.newton import Expansion, newton
+from simulate.glm.truncated_newton import TOLERANCE, Numbers, Pulls, truncated_newton
+from theory.core import Array
+
+SMALL = 30_000.0  # samples times columns times the smaller of both: whole steps take no longer, and give more digits
+NEAR = 1e-3  # relative gradient from which on whole steps go on where truncated ones have ended
+FEWEST_PRODUCTS = 200  # after which whole steps take over, or one for each sample or column if these are more
+
+
+class Minimum(NamedTuple):
+    """The minimizer of a penalized loss: u and the offsets b, with the residual, the steps, and the fields if known."""
+
+    u: Array
+    b: Array
+    residual: float
+    iterations: int | None
+    fields: Array | None = None
+
+
+def smooth_minimum(
+    X: Array,
+    y: Array,
+    offsets: Array,
+    weights: Array,
+    ridge: float,
+    loss: Callable[[Array, Array], Array],
+    expand: Callable[[Array, Array], Expansion],
+    *,
+    name: str,
+    largest_move: float = np.inf,
+) -> Minimum:
+    """Minimize (ridge/2) |v|^2 + sum_i weights_i loss(h_i, y_i), h = X v + offsets b, by steps of Newton's method.
+
+    X is (n, p). Truncated steps come first, whose residual proves that the relative error of v is at most 2e-10 where
+    there are no offsets. Where they end before, since rounding or the condition of the problem keeps them from it, and
+    for small problems, whole steps take over; they end at 1e-12 of the sum of the absolute terms of the gradient.
+    Raises FitError if that does not fall below 1e-9.
+    """
+    n, p = X.shape
+    q, start, steps = p + offsets.shape[1], None, 0
+    if n * q * min(n, q) > SMALL:
+        own: dict[Any, tuple[Numbers, Numbers]] = {
+            kind: (y.astype(kind, copy=False), weights.astype(kind, copy=False)) for kind in (np.float32, np.float64)
+        }
+
+        def pulls(h: Numbers, rows: slice) -> Pulls:
+            labels, kappa = own[h.dtype.type]
+            at = expand(h, labels[rows])
+            curvature = kappa[rows] * at.curvature
+            return Pulls(kappa[rows] * at.force, curvature, lambda moved: curvature * moved)
+
+        found = truncated_newton(
+            X, offsets, ridge, pulls, largest_move=largest_move, max_products=max(FEWEST_PRODUCTS, min(n, q))
+        )
+        if found.residual <= TOLERANCE:
+            return Minimum(found.v, found.b, found.residual, found.steps, found.fields)
+        if found.residual <= NEAR:
+            start, steps = np.concatenate((np.sqrt(ridge) * found.v, found.b)), found.steps
+    u, b, left, taken = newton(
+        X / np.sqrt(ridge),
+        offsets,
+        weights,
+        lambda h: loss(h, y),
+        lambda h: expand(h, y),
+        name=name,
+        largest_move=largest_move,
+        start=start,
+    )
+    return Minimum(u / np.sqrt(ridge), b, left, steps + taken)

@@ -1,0 +1,281 @@
+"""Minimizes a smooth convex loss of fields plus a ridge by truncated Newton steps, which only multiply by the inputs.
+
+A step solves Newton's equations by conjugate gradients: each of them multiplies the inputs once from either side. The
+matrix of these equations, whose set-up takes as long as some p/10 such products, is set up only where so many were not
+enough, and then serves as preconditioner of what follows; of many samples a part sets it up. The products are taken in
+single precision, which halves what is read from memory: a step is then inexact, but the gradient behind it tells how
+much is left. The first steps see the gradient in single precision too. Those that decide the result do not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.linalg.blas import ssyrk
+
+from theory.core import Array
+
+Numbers = NDArray[Any]  # in single or double precision
+
+TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
+COARSE = 3e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
+ROUGH = 1e-2  # gradient relative to that at zero, to which a part of the samples is fitted
+CLOSE = 1e-2  # relative gradient from which on whole steps are taken: the next gradient tells whether they were good
+COARSEST, FINEST = 0.1, 1e-5  # share of the gradient that conjugate gradients leave
+MAX_STEPS, LINE_STEPS = 60, 20
+STEEPEST = 0.5  # slope at the end of a step relative to that at its beginning, if the step has gone too far
+PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matrix, from as many rows as a product reads
+ROWS_PER_COLUMN = 100  # of the samples that set up the matrix, of which more tell the same
+CHEAP = 2.0  # products that the matrix may cost to be set up at every step
+TALL = 8  # times as many samples as set up the matrix: then these are fitted first
+WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up once for the last digits
+
+
+class Pulls(NamedTuple):
+    """Hold what weighted losses are near some fields (n,) or (n, K): `pull` is minus their slopes.
+
+    `bent` returns by how much the pulls fall where the fields move, and `curvature`, shaped as the fields, what that is
+    for a unit move of each field alone.
+    """
+
+    pull: Numbers
+    curvature: Numbers
+    bent: Callable[[Numbers], Numbers]
+
+
+Expand = Callable[[Numbers, slice], Pulls]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent has ended: weights v, offsets b and fields, the relative gradient, the steps and the products."""
+
+    v: Array
+    b: Array
+    fields: Array
+    residual: float
+    steps: int
+    products: int
+
+
+def truncated_newton(
+    X: Array,
+    offsets: Array,
+    ridge: float,
+    expand: Expand,
+    n_outputs: int | None = None,
+    *,
+    largest_move: float = np.inf,
+    max_products: float = np.inf,
+    tolerance: float = TOLERANCE,
+) -> Descent:
+    """Minimize (ridge/2) |v|^2 + sum of losses of h = X v + offsets b, by steps no field of which is larger.
+
+    X is (n, p); v is (p,) and h (n,), or (p, K) and (n, K) for K = `n_outputs` of a loss that depends on differences of
+    the fields only. `expand` tells the losses of a part of
+    the samples near given fields, in the precision of these. The residual is the gradient by v relative to the lengths
+    of its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
+    lower bound of the curvature, a residual r proves |v - v*| <= 2 r |v| where there are no offsets.
+    The caller has to look at it: the descent ends at the tolerance, where steps do not lower the gradient any more,
+    after 60 steps, or with `max_products` products.
+    """
+    small = _Samples(X.astype(np.float32), offsets)
+    outputs = () if n_outputs is None else (n_outputs,)
+    x = np.zeros((X.shape[1] + offsets.shape[1], *outputs))
+    descent = _Descent(small, ridge, expand, slice(None), n_outputs or 1, largest_move, max_products)
+    if descent.stride >= TALL:
+        rows = slice(None, None, descent.stride)
+        part = _Descent(descent.part, ridge / descent.stride, expand, rows, n_outputs or 1, largest_move, max_products)
+        x = part.coarse(x, ROUGH).x
+    place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x, tolerance)
+    p = X.shape[1]
+    return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Inputs (n, p) in either precision, with the columns of the offsets (n, k)."""
+
+    inputs: Numbers
+    offsets: Array
+
+    def every(self, stride: int) -> "_Samples":
+        return _Samples(np.ascontiguousarray(self.inputs[::stride]), self.offsets[::stride])
+
+    def fields(self, x: Array) -> Numbers:
+        """Return the fields of the coordinates x = (v, b)."""
+        p = self.inputs.shape[1]
+        h: Numbers = self.inputs @ x[:p].astype(self.inputs.dtype, copy=False)
+        return h + (self.offsets @ x[p:]).astype(h.dtype, copy=False) if self.offsets.shape[1] else h
+
+    def back(self, pull: Numbers) -> Array:
+        """Return (inputs, offsets)' pull."""
+        tied = self.inputs.T @ pull.astype(self.inputs.dtype, copy=False)
+        return np.concatenate((tied, self.offsets.T @ pull)) if self.offsets.shape[1] else tied.astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Coordinates x = (v, b), their fields, the losses there, the gradient, its length, and that over its parts."""
+
+    x: Array
+    h: Numbers
+    at: Pulls
+    gradient: Array
+    length: float
+    residual: float
+
+
+class _Descent:
+    """One minimization: it counts steps and products, and keeps the matrix."""
+
+    def __init__(
+        self,
+        small: _Samples,
+        ridge: float,
+        expand: Expand,
+        rows: slice,
+        outputs: int,
+        largest_move: float,
+        max_products: float,
+    ) -> None:
+        self.small, self.expand, self.rows = small, expand, rows
+        self.largest_move, self.max_products = largest_move, max_products
+        n, self.p = small.inputs.shape
+        q = self.p + small.offsets.shape[1]
+        self.diagonal = np.concatenate((np.full(self.p, ridge), np.zeros(q - self.p)))
+        self.stride = max(1, n // (ROWS_PER_COLUMN * q))
+        self.part = small if self.stride == 1 else small.every(self.stride)
+        self.cost = PRODUCTS_PER_COLUMN * q * outputs / self.stride if n >= q else np.inf
+        self.factors: list[Any] = []  # one for each output
+        self.steps = self.products = self.since = 0
+
+    def coarse(self, x: Array, tolerance: float) -> _Place:
+        """Descend with gradients in single precision, until the gradient is small or needs a better one."""
+        zero = self.place(self.small, np.zeros_like(x), np.zeros((len(self.small.inputs), *x.shape[1:]), np.float32))
+        place = self.place(self.small, x) if x.any() else zero
+        if not place.length < zero.length:
+            place = zero
+        enough = COARSEST
+        while not (self.ended(place) or place.residual <= tolerance or place.length <= tolerance * zero.length):
+            goal = 0.5 * tolerance * max(zero.length / place.length, 1 / place.residual)
+            new = self.moved(self.small, place, self.direction(place, max(enough, goal)))
+            if not new.length < 0.5 * place.length and self.steps > 10:
+                break
+            enough, place = min(0.9 * (new.length / place.length) ** 2, COARSEST), new
+        return place
+
+    def fine(self, samples: _Samples, x: Array, tolerance: float) -> _Place:
+        """Descend with gradients in double precision, to the tolerance or until only rounding is left."""
+        place = self.place(samples, x)
+        # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
+        exact = self.stride > 1 and PRODUCTS_PER_COLUMN * len(x) <= WHOLE and x.ndim == 1
+        if exact := exact and tolerance < place.residual < CLOSE:
+            self.set_up(place.at.curvature, whole=True)
+            exact = bool(self.factors)
+        while not (self.ended(place) or place.residual <= tolerance):
+            if exact:
+                step, self.steps = -self.solved(place.gradient), self.steps + 1
+            else:
+                step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
+            whole = place.residual < CLOSE
+            new = self.place(samples, place.x + step) if whole else self.moved(samples, place, step)
+            if not new.length < 0.5 * place.length:
+                return new if new.length < place.length else place
+            place = new
+        return place
+
+    def ended(self, place: _Place) -> bool:
+        return self.steps == MAX_STEPS or self.products >= self.max_products or not np.isfinite(place.length)
+
+    def place(self, samples: _Samples, x: Array, h: Numbers | None = None, at: Pulls | None = None) -> _Place:
+        h = samples.fields(x) if h is None else h
+        at = self.expand(h, self.rows) if at is None else at
+        tied, back, p = self.by_columns(x), samples.back(at.pull), self.p
+        gradient = tied - back
+        parts = float(np.linalg.norm(tied[:p]) + np.linalg.norm(back[:p]))
+        # Where both parts vanish, as for inputs that are all zero, so does their difference.
+        left = float(np.linalg.norm(gradient[:p])) / parts if parts else 0.0
+        free = float(abs(back[p:]).max(initial=0.0)) / (float(abs(at.pull).sum()) + 1e-300)
+        return _Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free))
+
+    def by_columns(self, x: Array) -> Array:
+        """Return the part of the gradient at x that comes from the ridge."""
+        return np.asarray((self.diagonal * x.T).T)
+
+    def direction(self, place: _Place, enough: float) -> Array:
+        """Solve Newton's equations by conjugate gradients, until what is left of the gradient is this share of it."""
+        self.steps += 1
+        if self.cost <= CHEAP:
+            self.set_up(place.at.curvature)
+        r = _apart(place.gradient / -place.length)
+        q = z = self.solved(r)
+        step, rz = np.zeros_like(r), float(np.vdot(r, z))
+        for _ in range(10 * len(r)):
+            if self.since >= self.cost > CHEAP:
+                self.set_up(place.at.curvature)
+                q = z = self.solved(r)
+                rz = float(np.vdot(r, z))
+            image = _apart(self.by_columns(q) + self.small.back(place.at.bent(self.small.fields(q))))
+            self.products, self.since = self.products + 1, self.since + 1
+            bend = float(np.vdot(q, image))
+            if not bend > 0:
+                break
+            step += rz / bend * q
+            r = r - rz / bend * image
+            if not np.linalg.norm(r) > enough:
+                break
+            z = self.solved(r)
+            before, rz = rz, float(np.vdot(r, z))
+            q = z + rz / before * q
+        return step * place.length
+
+    def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
+        """Factor Newton's matrix of a part of the samples, or of all of them."""
+        samples, stride = (self.small, 1) if whole else (self.part, self.stride)
+        roots = np.sqrt(curvature[::stride]).astype(np.float32).reshape(len(samples.inputs), -1)
+        A = samples.inputs
+        if samples.offsets.shape[1]:
+            A = np.hstack((A, samples.offsets.astype(np.float32)))
+        self.factors, self.since = [], 0
+        for root in roots.T:
+            matrix = ssyrk(stride, (root[:, None] * A).T, lower=1)
+            matrix[np.arange(len(matrix)), np.arange(len(matrix))] += self.diagonal
+            factor, failed = lapack.spotrf(matrix, lower=1, overwrite_a=1)
+            if failed:  # too close to singular for single precision
+                self.factors, self.cost = [], np.inf
+                return
+            self.factors.append(factor)
+
+    def solved(self, r: Array) -> Array:
+        if not self.factors:
+            return r
+        columns = r.astype(np.float32).reshape(len(r), -1)
+        each = zip(self.factors, columns.T, strict=True)
+        z = np.array([lapack.spotrs(factor, column, lower=1)[0] for factor, column in each], float).T
+        return z[:, 0] if r.ndim == 1 else _apart(z)
+
+    def moved(self, samples: _Samples, place: _Place, step: Array) -> _Place:
+        """Go to the end of the step, or to where the slope along it is less than half of that at the start."""
+        along = self.small.fields(step)
+        tied, bend = float(np.vdot(self.by_columns(place.x), step)), float(np.vdot(self.by_columns(step), step))
+        start = min(tied - float(np.vdot(place.at.pull, along)), -1e-300)
+        size = min(1.0, self.largest_move / max(float(abs(along).max()), 1e-300))
+        for _ in range(LINE_STEPS):
+            h = place.h + place.h.dtype.type(size) * along
+            end = self.expand(h, self.rows)
+            slope = tied + size * bend - float(np.vdot(end.pull, along))
+            if not slope > STEEPEST * abs(start):
+                break
+            size *= max(start / (start - slope), 0.1)
+        if samples is self.small:
+            return self.place(samples, place.x + size * step, h, end)
+        return self.place(samples, place.x + size * step)
+
+
+def _apart(x: Array) -> Array:
+    """Take from several outputs what they have in common: it changes no loss, so that only rounding leads there."""
+    return x if x.ndim == 1 else np.asarray(x - x.mean(axis=1, keepdims=True))
