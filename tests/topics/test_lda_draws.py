@@ -114,3 +114,15 @@ def test_draws_at_the_limits_of_the_priors(n_topics, dense_topics, priors):
     seen, law = single.seen(1000), single.law(*priors)
     assert seen[law < 1e-12].sum() == 0
     assert np.abs(seen / 1000 - law).max() < 0.08  # five standard errors
+
+
+@pytest.mark.parametrize(("n_topics", "dense_topics"), [(5, 24), (12, 24), (30, 24)])
+def test_the_only_token_of_its_word_and_its_document_may_join_any_topic(n_topics, dense_topics):
+    """Without the token its document has a prior of 1e-100 alone, which a sum less its largest term does not tell."""
+    counts = np.zeros((40, 3), dtype=int)
+    counts[:, :2] = stream(0, "alone").poisson(6, size=(40, 2)) + 1
+    counts[0] = [0, 0, 1]
+    single = OneToken(LdaChain(counts, n_topics, stream(0, "alone", n_topics), 1e-100, 0.3, dense_topics), 0)
+    seen, law = single.seen(DRAWS), single.law(1e-100, 0.3)
+    assert chisquare(seen, DRAWS * law, sum_check=False).pvalue > PASSES
+    assert chisquare(seen, np.full(n_topics, DRAWS / n_topics)).pvalue < PASSES
