@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from simulate.core.training import carry_out
 from simulate.topics.counts import Counts, word_counts
 from simulate.topics.kept import corpus_file
+from simulate.topics.lda_chain import MAX_DENSE_TOPICS
 from simulate.topics.lda_run import LdaRun
 from theory.core import Array, Count, NonNegative, SolverResult, Within, checked, checks
 
@@ -76,12 +77,14 @@ def gibbs_lda(
 
     Every token has a topic, which is redrawn in each of `sweeps` given all others, with symmetric Dirichlet priors on
     the topics of a document and on the words of a topic (latent Dirichlet allocation; the sampler of Griffiths and
-    Steyvers, 2004). Several `chains` start at random, one after the other, and the time grows with their number; one
-    alone is never called converged, since it cannot tell topics from mixtures of topics. `progress` labels a bar. The
-    same generator gives the same fit. With a `checkpoint` (a file) the topics of all tokens are saved every
-    `save_seconds`, at records, and at the end; called again with the same arguments and a generator in the same state
-    sampling goes on from there, to the same bits. Raises ValueError where there are fewer documents than topics, and
-    for priors outside 1e-100 to 1e100; CheckpointError where the file belongs to another run or cannot be written.
+    Steyvers, 2004). With more than 24 topics a sweep looks at those that a token's word has and, as a whole, at the
+    rest: the law of each draw is the same, and the time of a token grows little with the number of topics. Several
+    `chains` start at random, one after the other, and the time grows with their number; one alone is never called
+    converged, since it cannot tell topics from mixtures of topics. `progress` labels a bar. The same generator gives
+    the same fit. With a `checkpoint` (a file) the topics of all tokens are saved every `save_seconds`, at records, and
+    at the end; called again with the same arguments and a generator in the same state sampling goes on from there, to
+    the same bits. Raises ValueError where there are fewer documents than topics, and for priors outside 1e-100 to
+    1e100; CheckpointError where the file belongs to another run or cannot be written.
 
     >>> documents = np.array([[9, 7, 0, 0], [8, 8, 0, 0], [0, 0, 9, 7], [0, 0, 6, 9]])
     >>> fit = gibbs_lda(documents, 2, np.random.default_rng(0), sweeps=100)
@@ -93,10 +96,12 @@ def gibbs_lda(
         raise ValueError(f"n_topics must be at most the number of documents, {counts.shape[0]}, got {n_topics}")
     if sweeps * chains > MAX_SWEEPS:
         raise ValueError(f"sweeps times chains must be at most {MAX_SWEEPS}, got {sweeps} times {chains}")
-    # Counts of topics are integers of half a number's size. Of every chain the topics are kept as probabilities, and
-    # the proportions of the present one and of the best.
+    # Counts of topics are integers of half a number's size; where there are many topics each token has room for one of
+    # its word's list. Of every chain the topics are kept as probabilities, and the proportions of the present one and
+    # of the best.
     documents_of, words_of = (float(size) * n_topics for size in counts.shape)
-    needed = 2 * float(counts.sum()) + (min(chains, 2) + 0.5) * documents_of + (chains + 0.5) * words_of
+    of_token = 3 if n_topics > MAX_DENSE_TOPICS else 2
+    needed = of_token * float(counts.sum()) + (min(chains, 2) + 0.5) * documents_of + (chains + 0.5) * words_of
     checks.fits_in_memory("the topics of all tokens in documents", needed)
     recorded = np.array([*range(record_every, sweeps, record_every), sweeps])
     settings = {

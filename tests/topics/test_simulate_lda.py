@@ -32,11 +32,12 @@ def log_joint(counts, topics, n_topics, document_prior, word_prior):
     return total
 
 
-def test_law_is_the_posterior():
-    """10 000 chains, each 12 sweeps from a random start, against all 2^5 assignments of the five tokens."""
+@pytest.mark.parametrize(("dense_topics", "chains"), [(2, 10_000), (1, 4000)], ids=["all topics", "lists"])
+def test_law_is_the_posterior(dense_topics, chains):
+    """Many chains, each 12 sweeps from a random start, against all 2^5 assignments of the five tokens."""
     rng, seen = stream(0, "law"), np.zeros(32)
-    for _ in range(10_000):
-        chain = LdaChain(COUNTS, 2, rng, *PRIORS)
+    for _ in range(chains):
+        chain = LdaChain(COUNTS, 2, rng, *PRIORS, dense_topics)
         chain.advance(12)
         seen[int("".join(map(str, chain.topics)), 2)] += 1
 
@@ -45,37 +46,44 @@ def test_law_is_the_posterior():
         return chisquare(seen, seen.sum() * weight / weight.sum()).pvalue
 
     assert passes(*PRIORS) > PASSES
-    assert passes(PRIORS[0], 0.7 * PRIORS[1]) < PASSES
-    assert passes(0.6 * PRIORS[0], PRIORS[1]) < PASSES
+    assert passes(PRIORS[0], (0.7 if dense_topics == 2 else 0.5) * PRIORS[1]) < PASSES
+    assert passes((0.6 if dense_topics == 2 else 0.4) * PRIORS[0], PRIORS[1]) < PASSES
 
 
-def test_log_joint_is_that_of_the_urns():
-    chain = LdaChain(COUNTS, 3, stream(0, "joint"), *PRIORS)
+@pytest.mark.parametrize("dense_topics", [24, 0])
+def test_log_joint_is_that_of_the_urns(dense_topics):
+    chain = LdaChain(COUNTS, 3, stream(0, "joint"), *PRIORS, dense_topics)
     assert chain.log_joint() == pytest.approx(log_joint(COUNTS, chain.topics, 3, *PRIORS), rel=1e-12)
     chain.advance(3)
     assert chain.log_joint() == pytest.approx(log_joint(COUNTS, chain.topics, 3, *PRIORS), rel=1e-12)
 
 
-def test_counts_stay_those_of_the_topics():
+@pytest.mark.parametrize(("n_topics", "dense_topics"), [(3, 24), (13, 24), (3, 0), (40, 24)])
+def test_counts_stay_those_of_the_topics(n_topics, dense_topics):
     rng = stream(0, "counts")
     counts = rng.integers(4, size=(6, 5)) + 1
-    chain = LdaChain(counts, 3, rng, *PRIORS)
+    chain = LdaChain(counts, n_topics, rng, *PRIORS, dense_topics)
     document, word = np.nonzero(counts)
     document = np.repeat(document, counts[document, word])
     for _ in range(3):
         chain.advance(2)
-        one_hot = np.eye(3, dtype=int)[chain.topics]
+        one_hot = np.eye(n_topics, dtype=int)[chain.topics]
         assert np.array_equal(chain.of_document, [one_hot[document == d].sum(axis=0) for d in range(6)])
         assert np.array_equal(chain.of_word, [one_hot[chain.words == w].sum(axis=0) for w in range(5)])
         assert np.array_equal(chain.of_topic, one_hot.sum(axis=0))
 
 
-def test_sweeps_may_be_made_in_parts():
+@pytest.mark.parametrize("n_topics", [3, 30])
+def test_sweeps_may_be_made_in_parts(n_topics):
+    """Between the parts a chain is made anew from its topics and its generator, which are all that a file keeps."""
     counts = np.full((4, 6), 3)
-    whole, parts = (LdaChain(counts, 3, stream(0, "parts"), *PRIORS) for _ in range(2))
+    whole, parts = (LdaChain(counts, n_topics, stream(0, "parts"), *PRIORS) for _ in range(2))
     whole.advance(7)
     for sweeps in (1, 4, 2):
-        parts.advance(sweeps)
+        anew = LdaChain(counts, n_topics, stream(1, "parts"), *PRIORS)
+        anew.restore(parts.topics, parts.generator)
+        anew.advance(sweeps)
+        parts = anew
     assert np.array_equal(whole.topics, parts.topics)
 
 
