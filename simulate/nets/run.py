@@ -1,23 +1,25 @@
 """A training run of a stack: its data, its optimizer, what is measured, and all that the next step depends on."""
 
 import json
-from collections.abc import Collection, Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.divergence import DivergenceError
-from simulate.core.optimizers import adam_direction
 from simulate.nets.history import StackTraining
 from simulate.nets.orders import measured_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
-from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
+from simulate.nets.stack_gradient import NUMBERS, Batch, Precision, Weights, stack_loss
+from simulate.nets.stack_steps import descend
 from theory.core.arrays import Array
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
 
 Optimizer = Literal["gradient_descent", "adam"]
+NUMBERS_AT_ONCE = 10**6  # that a few milliseconds of steps compute in each array of a pass
 
 
 class Data(Protocol):
@@ -35,6 +37,9 @@ class Data(Protocol):
 
     def next_batch(self) -> Batch:
         """Return the contexts of the next step."""
+
+    def steps_at_once(self, n_layers: int, /) -> int:
+        """Return how many steps are made on one batch before Python is asked again."""
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is recorded."""
@@ -57,6 +62,10 @@ class PopulationData:
     def next_batch(self) -> Batch:
         """All contexts."""
         return self._batch
+
+    def steps_at_once(self, n_layers: int, /) -> int:
+        """Return as many as take a few milliseconds."""
+        return max(1, NUMBERS_AT_ONCE // (n_layers * self._batch.states.size * self._batch.targets.shape[1]))
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is descended."""
@@ -96,6 +105,10 @@ class SequenceData:
         self._place += self._size
         return Batch.of_sequences(chosen, self._rng.integers(states.shape[1], size=self._size), self._n_colors)
 
+    def steps_at_once(self, _: int, /) -> int:
+        """Return one, since every step has sequences of its own."""
+        return 1
+
     def test_loss(self, weights: Weights) -> float:
         """The loss of the test sequences."""
         return stack_loss(weights, self._tests)
@@ -113,11 +126,24 @@ class SequenceData:
 class Run:
     """Holds a run between two steps: `advance` makes one, `measure` records, `state` and `restore` save and go on."""
 
-    def __init__(self, weights: Weights, data: Data, rate: float, optimizer: Optimizer, *, orders: bool) -> None:
-        self.weights, self.data, self.step = weights, data, 0
-        self.recorded: Collection[int] = ()  # the steps that are measured
+    def __init__(
+        self,
+        weights: Weights,
+        data: Data,
+        rate: float,
+        optimizer: Optimizer,
+        precision: Precision,
+        *,
+        recorded: Sequence[int],
+        n_steps: int,
+        orders: bool,
+    ) -> None:
+        self.weights, self.data, self.step, self.n_steps = weights, data, 0, n_steps
+        self.recorded = sorted(recorded)  # the steps that are measured
         self.settings = {"rate": rate, "optimizer": optimizer, "orders": orders, **data.settings}
-        self._rate, self._orders = rate, orders
+        if precision != "float64":  # so that checkpoints of before there was a choice are still ours
+            self.settings["precision"] = precision
+        self._rate, self._orders, self._precision = rate, orders, precision
         self._start = [array.copy() for array in weights.arrays]
         moments = 2 if optimizer == "adam" else 0
         self._moments = [np.zeros_like(array) for array in weights.arrays for _ in range(moments)]
@@ -127,20 +153,26 @@ class Run:
         }
 
     def advance(self) -> None:
-        """Make one step; DivergenceError where the loss is no longer finite."""
-        with np.errstate(over="ignore", invalid="ignore"):  # said below, with its reason
-            loss, gradient = loss_and_gradient(self.weights, self.data.next_batch())
-            self._require_finite(loss)
-            self.step += 1
-            steps = [self._rate * each for each in self._directions(gradient.arrays)]
-            for array, change in zip(self.weights.arrays, steps, strict=True):
-                array -= change
-            self._squares += [_squared(change) for change in steps[:2]]
+        """Make the next steps on one batch, up to one that is measured; DivergenceError where a loss is not finite."""
+        ahead = bisect_right(self.recorded, self.step)
+        until = self.recorded[ahead] if ahead < len(self.recorded) else self.n_steps
+        most = min(until - self.step, self.data.steps_at_once(len(self.weights.attentions)))
+        batch, number, empty = self.data.next_batch(), NUMBERS[self._precision], np.zeros((0, 0, 0))
+        moments = tuple(self._moments) or (empty,) * 4
+        moments += (np.zeros((0, 0)),) * (6 - len(moments))
+        made = descend(
+            most, tuple(batch), self.weights.layers, number, self.weights.skip, self._rate, moments, self.step,
+            self._squares,
+        )  # fmt: skip
+        self.step += made
+        if made < most:
+            raise self._diverged(f"the loss is {stack_loss(self.weights, batch, self._precision)}")
 
     def measure(self) -> None:
         """Record the present weights at a step that is to be measured, unless that was done before."""
         kept = self._measured
-        if self.step not in self.recorded or self.step in kept["steps"][-1:]:
+        place = bisect_right(self.recorded, self.step)
+        if self.recorded[:place][-1:] != [self.step] or self.step in kept["steps"][-1:]:
             return
         with np.errstate(over="ignore", invalid="ignore"):
             loss = self.data.test_loss(self.weights)
@@ -188,13 +220,6 @@ class Run:
                 array[:] = saved[f"{kind}_{k}"]
         self._measured = {name: list(saved[f"measured_{name}"]) for name in self._measured}
         self.data.restore({name.removeprefix("data_"): value for name, value in saved.items() if name[:5] == "data_"})
-
-    def _directions(self, gradients: list[Array]) -> list[Array]:
-        """Return what is subtracted, up to the rate: the gradients, or Adam's ratios of their running moments."""
-        if not self._moments:
-            return gradients
-        moments = zip(self._moments[::2], self._moments[1::2], strict=True)
-        return [adam_direction(each, *two, self.step) for each, two in zip(gradients, moments, strict=True)]
 
     def _require_finite(self, loss: float) -> None:
         if not np.isfinite(loss):

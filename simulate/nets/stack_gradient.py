@@ -5,16 +5,19 @@ A stack maps one-hot inputs X_0 (L, C), the row of the hidden site zero, through
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
-from simulate.nets.stack_kernel import masked_pass
+from simulate.nets.stack_steps import Layers, stack_pass
 from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
+
+Precision = Literal["float32", "float64"]
+NUMBERS = {name: np.zeros(0, name) for name in ("float32", "float64")}  # by which kernels know a precision
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +78,12 @@ class Weights(NamedTuple):
         return FactoredStack(self.attentions, self.values, self.fields, self.skip)
 
     @property
+    def layers(self) -> Layers:
+        """The arrays as kernels take them, with no rows of fields where the stack has none."""
+        A, V, h, _ = self
+        return A, V, np.zeros((0, V.shape[1])) if h is None else h
+
+    @property
     def arrays(self) -> list[Array]:
         """The two or three arrays in their order."""
         return [each for each in (self.attentions, self.values, self.fields) if each is not None]
@@ -121,20 +130,18 @@ class Batch(NamedTuple):
         return cls(states, sites, np.full(len(states), 1 / len(states)), targets)
 
 
-def stack_loss(weights: Weights, batch: Batch) -> float:
+def stack_loss(weights: Weights, batch: Batch, precision: Precision = "float64") -> float:
     """Compute the masked loss alone."""
-    return _pass(weights, batch, with_gradient=False)[0]
+    return _pass(weights, batch, precision, with_gradient=False)[0]
 
 
-def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[float, Weights]:
+def loss_and_gradient(weights: Weights, batch: Batch, precision: Precision = "float64") -> tuple[float, Weights]:
     """Compute the masked loss and its derivatives, as `stack_gradient`, without a record around them."""
-    return _pass(weights, batch, with_gradient=True)
+    return _pass(weights, batch, precision, with_gradient=True)
 
 
-def _pass(weights: Weights, batch: Batch, *, with_gradient: bool) -> tuple[float, Weights]:
-    A, V, h, skip = weights
-    fields = np.zeros((A.shape[1], V.shape[1])) if h is None else h
-    transposed = np.ascontiguousarray(A.swapaxes(1, 2)), np.ascontiguousarray(V.swapaxes(1, 2))
-    found = np.zeros_like(A), np.zeros_like(V), np.zeros_like(fields)
-    loss = masked_pass(*batch, (A, V, fields), transposed, found, with_gradient, skip)
-    return loss, Weights(found[0], found[1], None if h is None else found[2], skip)
+def _pass(weights: Weights, batch: Batch, precision: Precision, *, with_gradient: bool) -> tuple[float, Weights]:
+    layers = weights.layers
+    found = np.empty_like(layers[0]), np.empty_like(layers[1]), np.empty_like(layers[2])
+    loss = stack_pass(tuple(batch), layers, NUMBERS[precision], weights.skip, with_gradient, True, found)
+    return loss, Weights(found[0], found[1], None if weights.fields is None else found[2], weights.skip)

@@ -29,6 +29,7 @@ def train_on_population(
     n_steps: Count,
     rate: Positive = 0.1,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
+    precision: Literal["float32", "float64"] = "float64",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
@@ -53,8 +54,10 @@ def train_on_population(
     True
     """
     require_fit(stack, contexts)
-    run = Run(Weights.of(stack), PopulationData(contexts), rate, optimizer, orders=orders)
-    return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    steps = {"n_steps": n_steps, "recorded": recorded, "orders": orders}
+    run = Run(Weights.of(stack), PopulationData(contexts), rate, optimizer, precision, **steps)
+    return _trained(run, progress, checkpoint, save_seconds)
 
 
 @checked
@@ -68,6 +71,7 @@ def train_on_sequences(
     rate: Positive = 0.1,
     batch_size: Count = 256,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
+    precision: Literal["float32", "float64"] = "float64",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
@@ -94,31 +98,29 @@ def train_on_sequences(
     if batch_size > len(train):
         raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch_size}")
     checks.fits_in_memory(f"a batch of {batch_size} sequences", 8.0 * stack.n_layers * batch_size * L * C)
-    run = Run(Weights.of(stack), SequenceData(train, test, C, batch_size, rng), rate, optimizer, orders=orders)
-    return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    data, steps = SequenceData(train, test, C, batch_size, rng), {"n_steps": n_steps, "recorded": recorded}
+    run = Run(Weights.of(stack), data, rate, optimizer, precision, orders=orders, **steps)
+    return _trained(run, progress, checkpoint, save_seconds)
 
 
 def _trained(
     run: Run,
-    n_steps: int,
-    record: Sequence[int] | None,
     progress: str | None,
     checkpoint: str | os.PathLike[str] | None,
     save_seconds: float,
 ) -> StackTraining:
     """Make the steps of a run, measure those in `record`, and keep it on disk."""
-    recorded = recorded_steps(record, n_steps, MOST_STEPS)
     file = None
     if checkpoint is not None:
         of = f"train_on_{run.settings['data']}"
-        file = Checkpoint(checkpoint, _header(run, n_steps, recorded), of=of, digests=("digest",))
-    run.recorded = set(recorded)
-    carry_out(run, n_steps, file, save_seconds, progress)
+        file = Checkpoint(checkpoint, _header(run), of=of, digests=("digest",))
+    carry_out(run, run.n_steps, file, save_seconds, progress)
     return run.finished()
 
 
-def _header(run: Run, n_steps: int, recorded: list[int]) -> dict[str, Any]:
+def _header(run: Run) -> dict[str, Any]:
     """Return what makes two runs the same: the arguments, and a digest of all numbers that they start from."""
-    arrays = (*run.weights.arrays, *run.data.arrays, np.array(recorded))
+    arrays = (*run.weights.arrays, *run.data.arrays, np.array(run.recorded))
     digest = digest_of(arrays, run.data.generator_state + ("skip" if run.weights.skip else ""))
-    return {"format": FORMAT, "n_steps": n_steps, **run.settings, "digest": digest}
+    return {"format": FORMAT, "n_steps": run.n_steps, **run.settings, "digest": digest}
