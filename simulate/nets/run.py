@@ -35,11 +35,8 @@ class Data(Protocol):
     def settings(self) -> dict[str, Any]:
         """Plain numbers that a reader of an error would know these data by."""
 
-    def next_batch(self) -> Batch:
-        """Return the contexts of the next step."""
-
-    def steps_at_once(self, n_layers: int, /) -> int:
-        """Return how many steps are made on one batch before Python is asked again."""
+    def next_batches(self, most: int, n_layers: int) -> tuple[Batch, int, int]:
+        """Return the contexts of the next steps, how many steps these are, and how many contexts each of them has."""
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is recorded."""
@@ -59,13 +56,10 @@ class PopulationData:
         self.arrays = [contexts.states, contexts.sites, contexts.weights, contexts.targets]
         self.settings: dict[str, Any] = {"data": "population"}
 
-    def next_batch(self) -> Batch:
-        """All contexts."""
-        return self._batch
-
-    def steps_at_once(self, n_layers: int, /) -> int:
-        """Return as many as take a few milliseconds."""
-        return max(1, NUMBERS_AT_ONCE // (n_layers * self._batch.states.size * self._batch.targets.shape[1]))
+    def next_batches(self, most: int, n_layers: int) -> tuple[Batch, int, int]:
+        """All contexts, which all steps share."""
+        numbers = n_layers * self._batch.states.size * self._batch.targets.shape[1]
+        return self._batch, min(most, max(1, NUMBERS_AT_ONCE // numbers)), len(self._batch.sites)
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is descended."""
@@ -86,6 +80,7 @@ class SequenceData:
         self, states: States, test_states: States, n_colors: int, batch: int, rng: np.random.Generator
     ) -> None:
         self.arrays = [states, test_states]
+        self._states = states.astype(np.min_scalar_type(n_colors - 1))  # rows that are drawn are then in less memory
         self.settings: dict[str, Any] = {"data": "sequences", "batch_size": batch}
         self._n_colors, self._size, self._rng = n_colors, batch, rng
         self._tests = Batch.of(sampled_contexts(test_states, n_colors))
@@ -96,18 +91,20 @@ class SequenceData:
         """The state of the random numbers as JSON; some generators, such as MT19937, hold arrays."""
         return json.dumps(self._rng.bit_generator.state, default=lambda array: array.tolist())
 
-    def next_batch(self) -> Batch:
+    def next_batches(self, most: int, n_layers: int) -> tuple[Batch, int, int]:
         """Return the next sequences of this epoch, or the first ones of the next."""
-        states = self.arrays[0]
+        states = self._states
         if self._place + self._size > len(self._order):
             self._order, self._place = self._rng.permutation(len(states)), 0
-        chosen = states[self._order[self._place : self._place + self._size]]
-        self._place += self._size
-        return Batch.of_sequences(chosen, self._rng.integers(states.shape[1], size=self._size), self._n_colors)
-
-    def steps_at_once(self, _: int, /) -> int:
-        """Return one, since every step has sequences of its own."""
-        return 1
+        L = states.shape[1]
+        at_once = max(1, NUMBERS_AT_ONCE // (n_layers * self._size * L * self._n_colors))
+        count = min(most, at_once, (len(self._order) - self._place) // self._size)
+        end = self._place + count * self._size
+        chosen = states[self._order[self._place : end]].astype(np.int64)
+        self._place = end
+        # Drawn at once these are the same sites as drawn for one step after another.
+        sites = self._rng.integers(L, size=len(chosen))
+        return Batch.unchecked(chosen, sites, self._n_colors, self._size), count, self._size
 
     def test_loss(self, weights: Weights) -> float:
         """The loss of the test sequences."""
@@ -153,20 +150,21 @@ class Run:
         }
 
     def advance(self) -> None:
-        """Make the next steps on one batch, up to one that is measured; DivergenceError where a loss is not finite."""
+        """Make the next few steps, up to one that is measured; DivergenceError where a loss is not finite."""
         ahead = bisect_right(self.recorded, self.step)
         until = self.recorded[ahead] if ahead < len(self.recorded) else self.n_steps
-        most = min(until - self.step, self.data.steps_at_once(len(self.weights.attentions)))
-        batch, number, empty = self.data.next_batch(), NUMBERS[self._precision], np.zeros((0, 0, 0))
+        batch, count, size = self.data.next_batches(until - self.step, len(self.weights.attentions))
+        number, empty = NUMBERS[self._precision], np.zeros((0, 0, 0))
         moments = tuple(self._moments) or (empty,) * 4
         moments += (np.zeros((0, 0)),) * (6 - len(moments))
+        contexts, layers = tuple(batch), self.weights.layers
         made = descend(
-            most, tuple(batch), self.weights.layers, number, self.weights.skip, self._rate, moments, self.step,
-            self._squares,
-        )  # fmt: skip
+            count, size, contexts, layers, number, self.weights.skip, self._rate, moments, self.step, self._squares
+        )
         self.step += made
-        if made < most:
-            raise self._diverged(f"the loss is {stack_loss(self.weights, batch, self._precision)}")
+        if made < count:
+            failed = Batch(*(each[made * size :][:size] for each in batch) if len(batch.sites) > size else batch)
+            raise self._diverged(f"the loss is {stack_loss(self.weights, failed, self._precision)}")
 
     def measure(self) -> None:
         """Record the present weights at a step that is to be measured, unless that was done before."""

@@ -46,7 +46,8 @@ def stack_pass(
 
 @_compiled
 def descend(
-    most: int,
+    count: int,
+    size: int,
     contexts: Contexts,
     layers: Layers,
     number: Any,
@@ -56,15 +57,20 @@ def descend(
     step: int,
     squares: Array,
 ) -> int:
-    """Make at most `most` steps on these contexts, in place, and return how many: fewer where the loss is not finite.
+    """Make `count` steps in place, and return how many there are before the first one whose loss is not finite.
 
+    Each step has the next `size` of the `contexts`; after the last ones come the first ones again.
     `moments` are Adam's of the three arrays, in twos, or six empty ones for gradient descent, and `step` is the number
     of steps made before. The squared norms of the steps of attentions and values are added to `squares` (2, N).
     """
     A, V, h = layers
     found, others = (np.empty_like(A), np.empty_like(V), np.empty_like(h)), np.zeros(1)
-    for k in range(most):
-        if not np.isfinite(stack_pass(contexts, layers, number, skip, True, False, found)):
+    states, sites, weights, targets = contexts
+    for k in range(count):
+        first = k * size % len(sites)
+        here = slice(first, first + size)
+        batch = states[here], sites[here], weights[here], targets[here]
+        if not np.isfinite(stack_pass(batch, layers, number, skip, True, False, found)):
             return k
         _move(_rows(A), _rows(found[0]), rate, _rows(moments[0]), _rows(moments[1]), step + k + 1, squares[0])
         _move(_rows(V), _rows(found[1]), rate, _rows(moments[2]), _rows(moments[3]), step + k + 1, squares[1])
@@ -72,7 +78,7 @@ def descend(
             row = h.reshape(1, h.size), found[2].reshape(1, h.size)
             own = moments[4].reshape(1, moments[4].size), moments[5].reshape(1, moments[5].size)
             _move(row[0], row[1], rate, own[0], own[1], step + k + 1, others)
-    return most
+    return count
 
 
 @_compiled

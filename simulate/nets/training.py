@@ -93,8 +93,8 @@ def train_on_sequences(
     True
     """
     L, C = stack.n_sites, stack.n_colors
-    train = checked_samples("states", states, C, L).astype(np.int64)
-    test = checked_samples("test_states", test_states, C, L).astype(np.int64)
+    train = checked_samples("states", states, C, L).astype(np.int64, copy=False)
+    test = checked_samples("test_states", test_states, C, L).astype(np.int64, copy=False)
     if batch_size > len(train):
         raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch_size}")
     checks.fits_in_memory(f"a batch of {batch_size} sequences", 8.0 * stack.n_layers * batch_size * L * C)

@@ -139,26 +139,27 @@ def _multiply(Y: Array, found: Array) -> None:
 @_compiled
 def _add_columns(columns: Array, states: Integers, hidden: Integers, found: Array) -> None:
     """Write A X of one-hot inputs: `found` (C, n, L) at a color is the sum of the columns of A that have it."""
-    L = len(columns)
     found[:] = 0.0
+    sums, added, size, n = found.reshape(-1), columns.reshape(-1), np.uint64(len(columns)), np.uint64(found.shape[1])
     for r in range(len(states)):
-        for j in range(L):
+        for j in range(len(columns)):
             if j != hidden[r]:
-                own, column = found[states[r, j], r], columns[j]
-                for i in range(L):
-                    own[i] += column[i]
+                # Places without a sign need no check for what counts from the end, which takes half of the time.
+                own, column = (np.uint64(states[r, j]) * n + np.uint64(r)) * size, np.uint64(j) * size
+                for i in range(size):
+                    sums[own + i] += added[column + i]
 
 
 @_compiled
 def _collect_columns(back: Array, states: Integers, hidden: Integers, columns: Array) -> None:
     """Add to the derivatives by the columns of A, which stand as rows here, what comes `back` (C, n, L) of A X."""
-    L = len(columns)
+    sums, added, size, n = columns.reshape(-1), back.reshape(-1), np.uint64(len(columns)), np.uint64(back.shape[1])
     for r in range(len(states)):
-        for j in range(L):
+        for j in range(len(columns)):
             if j != hidden[r]:
-                own, column = back[states[r, j], r], columns[j]
-                for i in range(L):
-                    column[i] += own[i]
+                own, column = (np.uint64(states[r, j]) * n + np.uint64(r)) * size, np.uint64(j) * size
+                for i in range(size):
+                    sums[column + i] += added[own + i]
 
 
 @_compiled
