@@ -127,12 +127,12 @@ class Run:
         self,
         weights: Weights,
         data: Data,
+        n_steps: int,
+        recorded: Sequence[int],
         rate: float,
         optimizer: Optimizer,
         precision: Precision,
         *,
-        recorded: Sequence[int],
-        n_steps: int,
         orders: bool,
     ) -> None:
         self.weights, self.data, self.step, self.n_steps = weights, data, 0, n_steps
@@ -157,13 +157,11 @@ class Run:
         number, empty = NUMBERS[self._precision], np.zeros((0, 0, 0))
         moments = tuple(self._moments) or (empty,) * 4
         moments += (np.zeros((0, 0)),) * (6 - len(moments))
-        contexts, layers = tuple(batch), self.weights.layers
-        made = descend(
-            count, size, contexts, layers, number, self.weights.skip, self._rate, moments, self.step, self._squares
-        )
+        layers, skip = self.weights.layers, self.weights.skip
+        made = descend(count, size, batch.arrays, layers, number, skip, self._rate, moments, self.step, self._squares)
         self.step += made
         if made < count:
-            failed = Batch(*(each[made * size :][:size] for each in batch) if len(batch.sites) > size else batch)
+            failed = batch.part(made * size % len(batch.sites), size)
             raise self._diverged(f"the loss is {stack_loss(self.weights, failed, self._precision)}")
 
     def measure(self) -> None:

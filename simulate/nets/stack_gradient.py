@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
-from simulate.nets.stack_steps import Layers, stack_pass
+from simulate.nets.stack_steps import Contexts, Layers, stack_pass
 from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -35,13 +35,17 @@ class StackGradient(Result):
 
 
 @checked
-def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradient:
+def stack_gradient(
+    stack: FactoredStack, contexts: MaskedContexts, precision: Literal["float32", "float64"] = "float64"
+) -> StackGradient:
     """Compute the masked loss of a stack on all `contexts`, and its exact gradient.
 
     With R = weights (softmax(z) - targets), the derivative by the logits at the hidden sites, back-propagation gives
     dV_l = dY_l^T (A_l X_{l-1}), T = dY_l V_l, dA_l = T X_{l-1}^T (contracted over contexts and colors), dX_{l-1} =
     A_l^T T and dY_{l-1} = 2 Y_{l-1} dX_{l-1}; at the last layer dY_N has the one row R. A skip connection adds dX_l to
-    dX_{l-1}. ValueError for contexts of other sites or colors than the stack's.
+    dX_{l-1}. With `precision` "float32" all but the softmax and the sums over blocks of contexts is computed in single
+    precision. ValueError for contexts of other sites or colors than the stack's, and for logits that single precision
+    cannot hold.
 
     >>> from theory.models import PottsModel
     >>> from simulate.nets import enumerated_contexts
@@ -53,7 +57,11 @@ def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradi
     """
     require_fit(stack, contexts)
     weights = Weights.of(stack)
-    loss, gradient = loss_and_gradient(weights, Batch.of(contexts))
+    loss, gradient = loss_and_gradient(weights, Batch.of(contexts), precision)
+    if not np.isfinite(loss):
+        raise ValueError(
+            f"stack must have logits that are finite in precision {precision!r}; 'float64' reaches further"
+        )
     return StackGradient(loss, np.array(gradient.attentions), np.array(gradient.values), gradient.fields)
 
 
@@ -105,10 +113,20 @@ class Weights(NamedTuple):
 class Batch(NamedTuple):
     """What the gradient reads of R contexts."""
 
-    states: States  # (R, L)
+    states: NDArray[np.int64]  # (R, L)
     sites: NDArray[np.int64]  # (R,), the hidden ones
     weights: Array  # (R,)
     targets: Array  # (R, C)
+
+    @property
+    def arrays(self) -> Contexts:
+        """The arrays as kernels take them."""
+        return self.states, self.sites, self.weights, self.targets
+
+    def part(self, first: int, size: int) -> "Batch":
+        """Return the contexts from `first` on, at most `size` of them."""
+        here = slice(first, first + size)
+        return Batch(self.states[here], self.sites[here], self.weights[here], self.targets[here])
 
     @classmethod
     @checked
@@ -126,10 +144,10 @@ class Batch(NamedTuple):
             raise ValueError(f"states must have shape (sequences, sites), got {states.shape}")
         if sites.shape != states.shape[:1] or sites.min() < 0 or sites.max() >= states.shape[1]:
             raise ValueError(f"sites must be {len(states)} numbers below {states.shape[1]}, got {checks.shown(sites)}")
-        return cls.unchecked(states, sites, n_colors, len(states))
+        return cls.unchecked(states.astype(np.int64, copy=False), sites, n_colors, len(states))
 
     @classmethod
-    def unchecked(cls, states: States, sites: NDArray[np.int64], n_colors: int, size: int) -> "Batch":
+    def unchecked(cls, states: NDArray[np.int64], sites: NDArray[np.int64], n_colors: int, size: int) -> "Batch":
         """Make batches of `size` sequences in one, without checks, as a training needs them at every step."""
         targets, rows = np.zeros((len(states), n_colors)), np.arange(len(states))
         targets[rows, states[rows, sites]] = 1.0
@@ -149,5 +167,5 @@ def loss_and_gradient(weights: Weights, batch: Batch, precision: Precision = "fl
 def _pass(weights: Weights, batch: Batch, precision: Precision, *, with_gradient: bool) -> tuple[float, Weights]:
     layers = weights.layers
     found = np.empty_like(layers[0]), np.empty_like(layers[1]), np.empty_like(layers[2])
-    loss = stack_pass(tuple(batch), layers, NUMBERS[precision], weights.skip, with_gradient, True, found)
+    loss = stack_pass(batch.arrays, layers, NUMBERS[precision], weights.skip, with_gradient, True, found)
     return loss, Weights(found[0], found[1], None if weights.fields is None else found[2], weights.skip)
