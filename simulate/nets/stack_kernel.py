@@ -15,7 +15,7 @@ from simulate.nets.softmax_kernel import softmax_residuals
 from theory.core.arrays import Array
 
 CONTEXTS = 64  # of a block
-LIBRARY_SIZE = 16  # rows of a matrix, which are sites or colors, from which on a library multiplies it faster
+LIBRARY_SIZE = 16  # rows of a matrix, mostly colors, from which on a library multiplies it faster
 Integers = NDArray[np.integer[Any]]
 
 _compiled = cached_njit(fastmath={"contract", "reassoc"})
@@ -38,24 +38,20 @@ def masked_pass(
 
     Site sites[r] of states[r] is hidden, in R contexts with `weights` (R,) and `targets` (R, C). `layers` are A (N, L,
     L), V (N, C, C) and the fields (L, C), and so are `by_layers`; `transposed` are A and V with both last axes swapped.
-    With `skip` every layer but the last adds what it read to the squares that it passes on.
+    With `skip` every layer but the last adds what it read to the squares that it passes on. Layers are in single or
+    double precision, in which the passes are computed; `by_layers` and the loss are in double precision. Without
+    `with_loss` what comes back is a bound of the loss, as finite as the loss is.
     """
     A, V, fields = layers
     A_back, V_back = transposed
     dA, dV, dfields = by_layers
     N, L, C, n = A.shape[0], A.shape[1], V.shape[1], CONTEXTS
-    last, total = N - 1, 0.0
-    X, attended, Y = (
-        np.empty((N, L, C * n), A.dtype),
-        np.empty((N, L, C * n), A.dtype),
-        np.empty((N, L, C * n), A.dtype),
-    )
-    dX, back, skipped = np.empty((L, C * n), A.dtype), np.empty((L, C * n), A.dtype), np.empty((L, C * n), A.dtype)
-    context, logits, residual = np.empty((C, n), A.dtype), np.empty((C, n), A.dtype), np.empty((C, n), A.dtype)
-    rows, by_row = (
-        np.empty((L, n), A.dtype),
-        np.empty(n, A.dtype),
-    )  # of the last attention, that of the hidden site of each context
+    last, total, number = N - 1, 0.0, A.dtype
+    X, attended, Y = np.empty((N, L, C * n), number), np.empty((N, L, C * n), number), np.empty((N, L, C * n), number)
+    dX, back, skipped = np.empty((L, C * n), number), np.empty((L, C * n), number), np.empty((L, C * n), number)
+    context, logits, residual = np.empty((C, n), number), np.empty((C, n), number), np.empty((C, n), number)
+    # Of the last attention, the row of the hidden site of each context.
+    rows, by_row = np.empty((L, n), number), np.empty(n, number)
     for first in range(0, len(sites), n):
         _one_hot(states, sites, first, X[0])
         for k in range(last):

@@ -1,6 +1,6 @@
 """Training of factored stacks beside the same in JAX: steps on the exact population of 405 contexts, and epochs.
 
-By hand and in JAX gradients are in the same precision, and JAX has the loss in the order of products that is fastest there.
+Both have gradients of the same precision, and JAX has the loss in the order of products that is fastest there.
 """
 
 import numpy as np
