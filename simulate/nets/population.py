@@ -131,10 +131,14 @@ def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: Count, weights:
 def _contexts(states: NDArray[np.int64], n_colors: int, probabilities: Array) -> MaskedContexts:
     """Hide every site of every one of `states` (M, L) with `probabilities` (M,); equal contexts become one row."""
     contexts, sites, joint = [], [], []
+    # Rows are compared as bytes, of which the highest one of a number comes first, so that they are ordered as numbers.
+    digits = states.astype(np.min_scalar_type(n_colors - 1).newbyteorder(">"))
     for site in range(states.shape[1]):
-        hidden = states.copy()
-        hidden[:, site] = 0
-        each, row = np.unique(hidden, axis=0, return_inverse=True)
+        hidden, hidden_digits = states.copy(), digits.copy()
+        hidden[:, site], hidden_digits[:, site] = 0, 0
+        keys = hidden_digits.view(f"V{hidden_digits.strides[0]}").reshape(-1)
+        _, first, row = np.unique(keys, return_index=True, return_inverse=True)
+        each = hidden[first]
         counts = np.zeros((len(each), n_colors))
         np.add.at(counts, (row.reshape(-1), states[:, site]), probabilities)
         possible = counts.sum(axis=1) > 0  # probabilities may underflow to zero

@@ -1,23 +1,25 @@
 """A training run of a stack: its data, its optimizer, what is measured, and all that the next step depends on."""
 
 import json
-from collections.abc import Collection, Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.divergence import DivergenceError
-from simulate.core.optimizers import adam_direction
 from simulate.nets.history import StackTraining
 from simulate.nets.orders import measured_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
-from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
+from simulate.nets.stack_gradient import NUMBERS, Batch, Precision, Weights, stack_loss
+from simulate.nets.stack_steps import descend
 from theory.core.arrays import Array
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
 
 Optimizer = Literal["gradient_descent", "adam"]
+NUMBERS_AT_ONCE = 10**6  # that a few milliseconds of steps compute in each array of a pass
 
 
 class Data(Protocol):
@@ -33,8 +35,8 @@ class Data(Protocol):
     def settings(self) -> dict[str, Any]:
         """Plain numbers that a reader of an error would know these data by."""
 
-    def next_batch(self) -> Batch:
-        """Return the contexts of the next step."""
+    def next_batches(self, most: int, n_layers: int) -> tuple[Batch, int, int]:
+        """Return the contexts of the next steps, how many steps these are, and how many contexts each of them has."""
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is recorded."""
@@ -54,9 +56,10 @@ class PopulationData:
         self.arrays = [contexts.states, contexts.sites, contexts.weights, contexts.targets]
         self.settings: dict[str, Any] = {"data": "population"}
 
-    def next_batch(self) -> Batch:
-        """All contexts."""
-        return self._batch
+    def next_batches(self, most: int, n_layers: int) -> tuple[Batch, int, int]:
+        """All contexts, which all steps share."""
+        numbers = n_layers * self._batch.states.size * self._batch.targets.shape[1]
+        return self._batch, min(most, max(1, NUMBERS_AT_ONCE // numbers)), len(self._batch.sites)
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is descended."""
@@ -77,6 +80,7 @@ class SequenceData:
         self, states: States, test_states: States, n_colors: int, batch: int, rng: np.random.Generator
     ) -> None:
         self.arrays = [states, test_states]
+        self._states = states.astype(np.min_scalar_type(n_colors - 1))  # rows that are drawn are then in less memory
         self.settings: dict[str, Any] = {"data": "sequences", "batch_size": batch}
         self._n_colors, self._size, self._rng = n_colors, batch, rng
         self._tests = Batch.of(sampled_contexts(test_states, n_colors))
@@ -87,14 +91,20 @@ class SequenceData:
         """The state of the random numbers as JSON; some generators, such as MT19937, hold arrays."""
         return json.dumps(self._rng.bit_generator.state, default=lambda array: array.tolist())
 
-    def next_batch(self) -> Batch:
+    def next_batches(self, most: int, n_layers: int) -> tuple[Batch, int, int]:
         """Return the next sequences of this epoch, or the first ones of the next."""
-        states = self.arrays[0]
+        states = self._states
         if self._place + self._size > len(self._order):
             self._order, self._place = self._rng.permutation(len(states)), 0
-        chosen = states[self._order[self._place : self._place + self._size]]
-        self._place += self._size
-        return Batch.of_sequences(chosen, self._rng.integers(states.shape[1], size=self._size), self._n_colors)
+        L = states.shape[1]
+        at_once = max(1, NUMBERS_AT_ONCE // (n_layers * self._size * L * self._n_colors))
+        count = min(most, at_once, (len(self._order) - self._place) // self._size)
+        end = self._place + count * self._size
+        chosen = states[self._order[self._place : end]].astype(np.int64)
+        self._place = end
+        # Drawn at once these are the same sites as drawn for one step after another.
+        sites = self._rng.integers(L, size=len(chosen))
+        return Batch.unchecked(chosen, sites, self._n_colors, self._size), count, self._size
 
     def test_loss(self, weights: Weights) -> float:
         """The loss of the test sequences."""
@@ -113,11 +123,24 @@ class SequenceData:
 class Run:
     """Holds a run between two steps: `advance` makes one, `measure` records, `state` and `restore` save and go on."""
 
-    def __init__(self, weights: Weights, data: Data, rate: float, optimizer: Optimizer, *, orders: bool) -> None:
-        self.weights, self.data, self.step = weights, data, 0
-        self.recorded: Collection[int] = ()  # the steps that are measured
+    def __init__(
+        self,
+        weights: Weights,
+        data: Data,
+        n_steps: int,
+        recorded: Sequence[int],
+        rate: float,
+        optimizer: Optimizer,
+        precision: Precision,
+        *,
+        orders: bool,
+    ) -> None:
+        self.weights, self.data, self.step, self.n_steps = weights, data, 0, n_steps
+        self.recorded = sorted(recorded)  # the steps that are measured
         self.settings = {"rate": rate, "optimizer": optimizer, "orders": orders, **data.settings}
-        self._rate, self._orders = rate, orders
+        if precision != "float64":  # so that checkpoints of before there was a choice are still ours
+            self.settings["precision"] = precision
+        self._rate, self._orders, self._precision = rate, orders, precision
         self._start = [array.copy() for array in weights.arrays]
         moments = 2 if optimizer == "adam" else 0
         self._moments = [np.zeros_like(array) for array in weights.arrays for _ in range(moments)]
@@ -127,20 +150,25 @@ class Run:
         }
 
     def advance(self) -> None:
-        """Make one step; DivergenceError where the loss is no longer finite."""
-        with np.errstate(over="ignore", invalid="ignore"):  # said below, with its reason
-            loss, gradient = loss_and_gradient(self.weights, self.data.next_batch())
-            self._require_finite(loss)
-            self.step += 1
-            steps = [self._rate * each for each in self._directions(gradient.arrays)]
-            for array, change in zip(self.weights.arrays, steps, strict=True):
-                array -= change
-            self._squares += [_squared(change) for change in steps[:2]]
+        """Make the next few steps, up to one that is measured; DivergenceError where a loss is not finite."""
+        ahead = bisect_right(self.recorded, self.step)
+        until = self.recorded[ahead] if ahead < len(self.recorded) else self.n_steps
+        batch, count, size = self.data.next_batches(until - self.step, len(self.weights.attentions))
+        number, empty = NUMBERS[self._precision], np.zeros((0, 0, 0))
+        moments = tuple(self._moments) or (empty,) * 4
+        moments += (np.zeros((0, 0)),) * (6 - len(moments))
+        layers, skip = self.weights.layers, self.weights.skip
+        made = descend(count, size, batch.arrays, layers, number, skip, self._rate, moments, self.step, self._squares)
+        self.step += made
+        if made < count:
+            failed = batch.part(made * size % len(batch.sites), size)
+            raise self._diverged(f"the loss is {stack_loss(self.weights, failed, self._precision)}")
 
     def measure(self) -> None:
         """Record the present weights at a step that is to be measured, unless that was done before."""
         kept = self._measured
-        if self.step not in self.recorded or self.step in kept["steps"][-1:]:
+        place = bisect_right(self.recorded, self.step)
+        if self.recorded[:place][-1:] != [self.step] or self.step in kept["steps"][-1:]:
             return
         with np.errstate(over="ignore", invalid="ignore"):
             loss = self.data.test_loss(self.weights)
@@ -188,13 +216,6 @@ class Run:
                 array[:] = saved[f"{kind}_{k}"]
         self._measured = {name: list(saved[f"measured_{name}"]) for name in self._measured}
         self.data.restore({name.removeprefix("data_"): value for name, value in saved.items() if name[:5] == "data_"})
-
-    def _directions(self, gradients: list[Array]) -> list[Array]:
-        """Return what is subtracted, up to the rate: the gradients, or Adam's ratios of their running moments."""
-        if not self._moments:
-            return gradients
-        moments = zip(self._moments[::2], self._moments[1::2], strict=True)
-        return [adam_direction(each, *two, self.step) for each, two in zip(gradients, moments, strict=True)]
 
     def _require_finite(self, loss: float) -> None:
         if not np.isfinite(loss):

@@ -5,16 +5,19 @@ A stack maps one-hot inputs X_0 (L, C), the row of the hidden site zero, through
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
-from simulate.nets.stack_kernel import masked_pass
+from simulate.nets.stack_steps import Contexts, Layers, stack_pass
 from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
+
+Precision = Literal["float32", "float64"]
+NUMBERS = {name: np.zeros(0, name) for name in ("float32", "float64")}  # by which kernels know a precision
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,13 +35,17 @@ class StackGradient(Result):
 
 
 @checked
-def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradient:
+def stack_gradient(
+    stack: FactoredStack, contexts: MaskedContexts, precision: Literal["float32", "float64"] = "float64"
+) -> StackGradient:
     """Compute the masked loss of a stack on all `contexts`, and its exact gradient.
 
     With R = weights (softmax(z) - targets), the derivative by the logits at the hidden sites, back-propagation gives
     dV_l = dY_l^T (A_l X_{l-1}), T = dY_l V_l, dA_l = T X_{l-1}^T (contracted over contexts and colors), dX_{l-1} =
     A_l^T T and dY_{l-1} = 2 Y_{l-1} dX_{l-1}; at the last layer dY_N has the one row R. A skip connection adds dX_l to
-    dX_{l-1}. ValueError for contexts of other sites or colors than the stack's.
+    dX_{l-1}. With `precision` "float32" all but the softmax and the sums over blocks of contexts is computed in single
+    precision. ValueError for contexts of other sites or colors than the stack's, and for logits that single precision
+    cannot hold.
 
     >>> from theory.models import PottsModel
     >>> from simulate.nets import enumerated_contexts
@@ -50,7 +57,11 @@ def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradi
     """
     require_fit(stack, contexts)
     weights = Weights.of(stack)
-    loss, gradient = loss_and_gradient(weights, Batch.of(contexts))
+    loss, gradient = loss_and_gradient(weights, Batch.of(contexts), precision)
+    if not np.isfinite(loss):
+        raise ValueError(
+            f"stack must have logits that are finite in precision {precision!r}; 'float64' reaches further"
+        )
     return StackGradient(loss, np.array(gradient.attentions), np.array(gradient.values), gradient.fields)
 
 
@@ -75,6 +86,12 @@ class Weights(NamedTuple):
         return FactoredStack(self.attentions, self.values, self.fields, self.skip)
 
     @property
+    def layers(self) -> Layers:
+        """The arrays as kernels take them, with no rows of fields where the stack has none."""
+        A, V, h, _ = self
+        return A, V, np.zeros((0, V.shape[1])) if h is None else h
+
+    @property
     def arrays(self) -> list[Array]:
         """The two or three arrays in their order."""
         return [each for each in (self.attentions, self.values, self.fields) if each is not None]
@@ -96,10 +113,20 @@ class Weights(NamedTuple):
 class Batch(NamedTuple):
     """What the gradient reads of R contexts."""
 
-    states: States  # (R, L)
+    states: NDArray[np.int64]  # (R, L)
     sites: NDArray[np.int64]  # (R,), the hidden ones
     weights: Array  # (R,)
     targets: Array  # (R, C)
+
+    @property
+    def arrays(self) -> Contexts:
+        """The arrays as kernels take them."""
+        return self.states, self.sites, self.weights, self.targets
+
+    def part(self, first: int, size: int) -> "Batch":
+        """Return the contexts from `first` on, at most `size` of them."""
+        here = slice(first, first + size)
+        return Batch(self.states[here], self.sites[here], self.weights[here], self.targets[here])
 
     @classmethod
     @checked
@@ -117,24 +144,28 @@ class Batch(NamedTuple):
             raise ValueError(f"states must have shape (sequences, sites), got {states.shape}")
         if sites.shape != states.shape[:1] or sites.min() < 0 or sites.max() >= states.shape[1]:
             raise ValueError(f"sites must be {len(states)} numbers below {states.shape[1]}, got {checks.shown(sites)}")
-        targets = np.eye(n_colors)[states[np.arange(len(states)), sites]]
-        return cls(states, sites, np.full(len(states), 1 / len(states)), targets)
+        return cls.unchecked(states.astype(np.int64, copy=False), sites, n_colors, len(states))
+
+    @classmethod
+    def unchecked(cls, states: NDArray[np.int64], sites: NDArray[np.int64], n_colors: int, size: int) -> "Batch":
+        """Make batches of `size` sequences in one, without checks, as a training needs them at every step."""
+        targets, rows = np.zeros((len(states), n_colors)), np.arange(len(states))
+        targets[rows, states[rows, sites]] = 1.0
+        return cls(states, sites, np.full(len(states), 1 / size), targets)
 
 
-def stack_loss(weights: Weights, batch: Batch) -> float:
+def stack_loss(weights: Weights, batch: Batch, precision: Precision = "float64") -> float:
     """Compute the masked loss alone."""
-    return _pass(weights, batch, with_gradient=False)[0]
+    return _pass(weights, batch, precision, with_gradient=False)[0]
 
 
-def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[float, Weights]:
+def loss_and_gradient(weights: Weights, batch: Batch, precision: Precision = "float64") -> tuple[float, Weights]:
     """Compute the masked loss and its derivatives, as `stack_gradient`, without a record around them."""
-    return _pass(weights, batch, with_gradient=True)
+    return _pass(weights, batch, precision, with_gradient=True)
 
 
-def _pass(weights: Weights, batch: Batch, *, with_gradient: bool) -> tuple[float, Weights]:
-    A, V, h, skip = weights
-    fields = np.zeros((A.shape[1], V.shape[1])) if h is None else h
-    transposed = np.ascontiguousarray(A.swapaxes(1, 2)), np.ascontiguousarray(V.swapaxes(1, 2))
-    found = np.zeros_like(A), np.zeros_like(V), np.zeros_like(fields)
-    loss = masked_pass(*batch, (A, V, fields), transposed, found, with_gradient, skip)
-    return loss, Weights(found[0], found[1], None if h is None else found[2], skip)
+def _pass(weights: Weights, batch: Batch, precision: Precision, *, with_gradient: bool) -> tuple[float, Weights]:
+    layers = weights.layers
+    found = np.empty_like(layers[0]), np.empty_like(layers[1]), np.empty_like(layers[2])
+    loss = stack_pass(batch.arrays, layers, NUMBERS[precision], weights.skip, with_gradient, True, found)
+    return loss, Weights(found[0], found[1], None if weights.fields is None else found[2], weights.skip)

@@ -5,17 +5,17 @@ small enough to stay in the cache. Sums may be reordered and take in products wi
 compiler; nothing else is relaxed, so that what is not finite makes a loss that is not.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
+from simulate.nets.softmax_kernel import softmax_residuals
 from theory.core.arrays import Array
 
 CONTEXTS = 64  # of a block
-LIBRARY_SIZE = 16  # rows of a matrix, which are sites or colors, from which on a library multiplies it faster
+LIBRARY_SIZE = 16  # rows of a matrix, mostly colors, from which on a library multiplies it faster
 Integers = NDArray[np.integer[Any]]
 
 _compiled = cached_njit(fastmath={"contract", "reassoc"})
@@ -31,23 +31,27 @@ def masked_pass(
     transposed: tuple[Array, Array],
     by_layers: tuple[Array, Array, Array],
     with_gradient: bool,
+    with_loss: bool,
     skip: bool,
 ) -> float:
     """Return the masked loss of a stack and, `with_gradient`, add its derivatives to those in `by_layers`.
 
     Site sites[r] of states[r] is hidden, in R contexts with `weights` (R,) and `targets` (R, C). `layers` are A (N, L,
     L), V (N, C, C) and the fields (L, C), and so are `by_layers`; `transposed` are A and V with both last axes swapped.
-    With `skip` every layer but the last adds what it read to the squares that it passes on.
+    With `skip` every layer but the last adds what it read to the squares that it passes on. Layers are in single or
+    double precision, in which the passes are computed; `by_layers` and the loss are in double precision. Without
+    `with_loss` what comes back is a bound of the loss, as finite as the loss is.
     """
     A, V, fields = layers
     A_back, V_back = transposed
     dA, dV, dfields = by_layers
     N, L, C, n = A.shape[0], A.shape[1], V.shape[1], CONTEXTS
-    last, total = N - 1, 0.0
-    X, attended, Y = np.empty((N, L, C * n)), np.empty((N, L, C * n)), np.empty((N, L, C * n))
-    dX, back, skipped = np.empty((L, C * n)), np.empty((L, C * n)), np.empty((L, C * n))
-    context, logits, residual = np.empty((C, n)), np.empty((C, n)), np.empty((C, n))
-    rows, by_row = np.empty((L, n)), np.empty(n)  # of the last attention, that of the hidden site of each context
+    last, total, number = N - 1, 0.0, A.dtype
+    X, attended, Y = np.empty((N, L, C * n), number), np.empty((N, L, C * n), number), np.empty((N, L, C * n), number)
+    dX, back, skipped = np.empty((L, C * n), number), np.empty((L, C * n), number), np.empty((L, C * n), number)
+    context, logits, residual = np.empty((C, n), number), np.empty((C, n), number), np.empty((C, n), number)
+    # Of the last attention, the row of the hidden site of each context.
+    rows, by_row = np.empty((L, n), number), np.empty(n, number)
     for first in range(0, len(sites), n):
         _one_hot(states, sites, first, X[0])
         for k in range(last):
@@ -72,7 +76,7 @@ def masked_pass(
                 for r in range(n):
                     found[r] += row[r] * x[r]
         _product(V[last], context, logits)
-        total += _residuals(logits, fields, sites, weights, targets, first, residual, dfields)
+        total += softmax_residuals(logits, fields, sites, weights, targets, first, residual, dfields, with_loss)
         if not with_gradient:
             continue
         _add_products(residual, context, dV[last])
@@ -92,7 +96,7 @@ def masked_pass(
             for i in range(L):
                 y, x = Y[k, i], dX[i]
                 for r in range(C * n):
-                    x[r] *= 2.0 * y[r]
+                    x[r] *= y[r] + y[r]
                 _add_products(x.reshape(C, n), attended[k, i].reshape(C, n), dV[k])
                 _product(V_back[k], x.reshape(C, n), back[i].reshape(C, n))
             _add_products(back, X[k], dA[k])
@@ -112,39 +116,6 @@ def _one_hot(states: Integers, sites: Integers, first: int, found: Array) -> Non
         for j in range(len(found)):
             if j != sites[s]:
                 found[j, states[s, j] * CONTEXTS + r] = 1.0
-
-
-@_compiled
-def _residuals(
-    logits: Array,
-    fields: Array,
-    sites: Integers,
-    weights: Array,
-    targets: Array,
-    first: int,
-    found: Array,
-    by_fields: Array,
-) -> float:
-    """Return the loss of a block and write its derivatives by the logits (C, contexts), to which fields are added."""
-    total = 0.0
-    for r in range(CONTEXTS):
-        s = first + r
-        if s >= len(sites):
-            found[:, r] = 0.0
-            continue
-        top, norm = -np.inf, 0.0
-        for c in range(len(logits)):
-            logits[c, r] += fields[sites[s], c]
-            top = max(top, logits[c, r])
-        for c in range(len(logits)):
-            found[c, r] = math.exp(logits[c, r] - top)
-            norm += found[c, r]
-        log_norm = math.log(norm) + top
-        for c in range(len(logits)):
-            total += weights[s] * targets[s, c] * (log_norm - logits[c, r])
-            found[c, r] = weights[s] * (found[c, r] / norm - targets[s, c])
-            by_fields[sites[s], c] += found[c, r]
-    return total
 
 
 @_compiled
@@ -180,12 +151,12 @@ def _add_products(Y: Array, X: Array, found: Array) -> None:
     if len(Y) >= LIBRARY_SIZE:
         found += np.dot(Y, X.T)
         return
-    paired = len(X) - len(X) % 4
+    paired, zero = len(X) - len(X) % 4, Y.dtype.type(0.0)
     for i in range(len(Y)):
         y = Y[i]
         for j in range(0, paired, 4):
             a, b, c, d = X[j], X[j + 1], X[j + 2], X[j + 3]
-            by_a, by_b, by_c, by_d = 0.0, 0.0, 0.0, 0.0
+            by_a, by_b, by_c, by_d = zero, zero, zero, zero
             for r in range(len(y)):
                 by_a += y[r] * a[r]
                 by_b += y[r] * b[r]
@@ -196,7 +167,7 @@ def _add_products(Y: Array, X: Array, found: Array) -> None:
             found[i, j + 2] += by_c
             found[i, j + 3] += by_d
         for j in range(paired, len(X)):
-            x, total = X[j], 0.0
+            x, total = X[j], zero
             for r in range(len(y)):
                 total += y[r] * x[r]
             found[i, j] += total

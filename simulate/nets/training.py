@@ -29,6 +29,7 @@ def train_on_population(
     n_steps: Count,
     rate: Positive = 0.1,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
+    precision: Literal["float32", "float64"] = "float64",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
@@ -39,7 +40,10 @@ def train_on_population(
 
     Nothing is random. The steps in `record`, by default about 60 that are spaced evenly in their logarithm, are
     measured; `orders` adds the shares of the interaction orders in the logits, at a cost of a few gradients each.
-    `progress` labels a bar. With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called
+    `progress` labels a bar. With `precision` "float32" gradients are computed in single precision, while weights,
+    steps and recorded losses stay double: gradients were off by 5e-8 to 1.4e-6 of their norm with up to four layers and
+    a hundred sites. A step of three layers on fifty sites then takes 0.6 of the time, one on five sites hardly less.
+    With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called
     again with the same arguments it goes on from there, to the same bits.
 
     Raises DivergenceError (a FloatingPointError) with the step where the rate is too large for a finite loss;
@@ -53,8 +57,9 @@ def train_on_population(
     True
     """
     require_fit(stack, contexts)
-    run = Run(Weights.of(stack), PopulationData(contexts), rate, optimizer, orders=orders)
-    return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    run = Run(Weights.of(stack), PopulationData(contexts), n_steps, recorded, rate, optimizer, precision, orders=orders)
+    return _trained(run, progress, checkpoint, save_seconds)
 
 
 @checked
@@ -68,6 +73,7 @@ def train_on_sequences(
     rate: Positive = 0.1,
     batch_size: Count = 256,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
+    precision: Literal["float32", "float64"] = "float64",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
@@ -89,36 +95,34 @@ def train_on_sequences(
     True
     """
     L, C = stack.n_sites, stack.n_colors
-    train = checked_samples("states", states, C, L).astype(np.int64)
-    test = checked_samples("test_states", test_states, C, L).astype(np.int64)
+    train = checked_samples("states", states, C, L).astype(np.int64, copy=False)
+    test = checked_samples("test_states", test_states, C, L).astype(np.int64, copy=False)
     if batch_size > len(train):
         raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch_size}")
     checks.fits_in_memory(f"a batch of {batch_size} sequences", 8.0 * stack.n_layers * batch_size * L * C)
-    run = Run(Weights.of(stack), SequenceData(train, test, C, batch_size, rng), rate, optimizer, orders=orders)
-    return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    data = SequenceData(train, test, C, batch_size, rng)
+    run = Run(Weights.of(stack), data, n_steps, recorded, rate, optimizer, precision, orders=orders)
+    return _trained(run, progress, checkpoint, save_seconds)
 
 
 def _trained(
     run: Run,
-    n_steps: int,
-    record: Sequence[int] | None,
     progress: str | None,
     checkpoint: str | os.PathLike[str] | None,
     save_seconds: float,
 ) -> StackTraining:
     """Make the steps of a run, measure those in `record`, and keep it on disk."""
-    recorded = recorded_steps(record, n_steps, MOST_STEPS)
     file = None
     if checkpoint is not None:
         of = f"train_on_{run.settings['data']}"
-        file = Checkpoint(checkpoint, _header(run, n_steps, recorded), of=of, digests=("digest",))
-    run.recorded = set(recorded)
-    carry_out(run, n_steps, file, save_seconds, progress)
+        file = Checkpoint(checkpoint, _header(run), of=of, digests=("digest",))
+    carry_out(run, run.n_steps, file, save_seconds, progress)
     return run.finished()
 
 
-def _header(run: Run, n_steps: int, recorded: list[int]) -> dict[str, Any]:
+def _header(run: Run) -> dict[str, Any]:
     """Return what makes two runs the same: the arguments, and a digest of all numbers that they start from."""
-    arrays = (*run.weights.arrays, *run.data.arrays, np.array(recorded))
+    arrays = (*run.weights.arrays, *run.data.arrays, np.array(run.recorded))
     digest = digest_of(arrays, run.data.generator_state + ("skip" if run.weights.skip else ""))
-    return {"format": FORMAT, "n_steps": n_steps, **run.settings, "digest": digest}
+    return {"format": FORMAT, "n_steps": run.n_steps, **run.settings, "digest": digest}

@@ -15,18 +15,21 @@ def _jax():
     return jax
 
 
-def _loss(weights, inputs, sites, importance, targets):
-    """Masked loss of one-hot inputs (R, L, C), whose rows at the hidden sites are zero."""
+def loss(weights, inputs, sites, importance, targets):
+    """Masked loss of one-hot inputs (R, L, C), whose rows at the hidden sites are zero.
+
+    Of the orders of products that were tried it has the fastest: values before attentions, as two products of matrices,
+    and in the last layer the row of the hidden site alone, of attentions before values.
+    """
     import jax
     import jax.numpy as jnp
 
     A, V = weights
     X = inputs
-    for layer in range(len(A)):
-        Y = jnp.einsum("ij,rjb,ab->ria", A[layer], X, V[layer])
-        X = Y**2 if layer < len(A) - 1 else Y
-    logs = jax.nn.log_softmax(X[jnp.arange(len(sites)), sites])
-    return -jnp.sum(importance[:, None] * targets * logs)
+    for layer in range(len(A) - 1):
+        X = jnp.square(A[layer] @ (X @ V[layer].T))
+    logits = jnp.einsum("rj,rjc->rc", A[-1][sites], X) @ V[-1].T
+    return -jnp.sum(importance[:, None] * targets * jax.nn.log_softmax(logits))
 
 
 def _ready(function, *arguments):
@@ -40,7 +43,8 @@ def population_steps(stack, contexts, n_steps, rate, precision):
 
     def steps(weights, *data):
         def body(_, weights):
-            return jax.tree.map(lambda w, g: w - rate * g, weights, jax.grad(_loss)(weights, *data))
+            _, gradient = jax.value_and_grad(loss)(weights, *data)
+            return jax.tree.map(lambda w, g: w - rate * g, weights, gradient)
 
         return jax.lax.fori_loop(0, n_steps, body, weights)
 
@@ -65,9 +69,9 @@ def epoch(stack, states, batch_size, rate, precision, rng):
     def steps(weights, states, order, hidden):
         def body(k, weights):
             chosen, sites, rows = states[order[k]], hidden[k], jnp.arange(batch_size)
-            inputs = jnp.eye(n_colors, dtype=precision)[chosen]
+            inputs = jax.nn.one_hot(chosen, n_colors, dtype=precision)
             targets, even = inputs[rows, sites], jnp.full(batch_size, 1 / batch_size, dtype=precision)
-            gradient = jax.grad(_loss)(weights, inputs.at[rows, sites].set(0.0), sites, even, targets)
+            _, gradient = jax.value_and_grad(loss)(weights, inputs.at[rows, sites].set(0.0), sites, even, targets)
             return jax.tree.map(lambda w, g: w - rate * g, weights, gradient)
 
         return jax.lax.fori_loop(0, n_steps, body, weights)

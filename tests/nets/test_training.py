@@ -207,6 +207,18 @@ def test_every_sequence_is_seen_once_in_an_epoch():
     states = np.arange(24).reshape(12, 2) % 3
     data = SequenceData(states, states, 3, 4, np.random.default_rng(0))
     for _ in range(3):  # epochs, of three batches each
-        data.next_batch()
+        data.next_batches(1, 1)
         assert sorted(data.state()["order"]) == list(range(12))
-        assert [data.state()["place"] for _ in range(2) if data.next_batch()] == [8, 12]
+        assert [data.state()["place"] for _ in range(2) if data.next_batches(1, 1)] == [8, 12]
+
+
+def test_batches_that_are_drawn_together_are_those_of_one_step_after_another():
+    states = np.arange(60).reshape(20, 3) % 5
+    together, single = (SequenceData(states, states, 5, 3, np.random.default_rng(0)) for _ in range(2))
+    for most, made in ((2, 2), (4, 4), (100, 6), (1, 1), (100, 5)):  # an epoch has six steps
+        batch, count, size = together.next_batches(most, 1)
+        assert (count, size) == (made, 3)
+        each = [single.next_batches(1, 1)[0] for _ in range(count)]
+        for k, found in enumerate(batch):
+            np.testing.assert_array_equal(found, np.concatenate([one[k] for one in each]))
+        assert together.generator_state == single.generator_state
