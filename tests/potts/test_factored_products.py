@@ -5,9 +5,15 @@ import pytest
 from scipy.special import log_softmax
 
 from simulate.core import stream
-from simulate.potts import AttentionLayer, loss_and_gradient, masked_inputs, masked_language_model_loss
-from simulate.potts.inference import factored_kernel
-from simulate.potts.inference.factored_kernel import FactoredObjective
+from simulate.potts import (
+    AttentionLayer,
+    factored_attention,
+    loss_and_gradient,
+    masked_inputs,
+    masked_language_model_loss,
+)
+from simulate.potts.inference import factored, factored_kernel
+from simulate.potts.inference.factored_kernel import FactoredObjective, attention_first, values_first
 
 
 def problem(L, C, M):
@@ -45,6 +51,47 @@ def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monk
     for a, b, c in zip(one, two, singly, strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-10)
+
+
+@pytest.mark.parametrize(("L", "C", "M"), [(7, 20, 33), (6, 3, 1300), (9, 9, 40), (2, 2, 5)])
+def test_either_order_of_the_products_gives_the_same(L, C, M):
+    states, weights, point = problem(L, C, M)
+    found = [order(states, weights, *point) for order in (attention_first, values_first)]
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * M)
+
+
+@pytest.mark.parametrize(("L", "C"), [(6, 30), (9, 4)])
+def test_single_precision_is_close_to_double(L, C):
+    states, weights, point = problem(L, C, 1100)
+    rough, exact = (FactoredObjective(states, weights, dtype=dtype)(*point) for dtype in (np.float32, np.float64))
+    assert rough[0] == pytest.approx(exact[0], rel=1e-7)
+    for one, other in zip(rough[1:], exact[1:], strict=True):
+        assert one.dtype == float
+        assert 0 < np.linalg.norm(one - other) < 1e-6 * np.linalg.norm(other)
+
+
+@pytest.mark.parametrize("n_colors", [3, 12])  # either order of the products
+def test_a_fit_that_begins_in_single_precision_ends_at_the_same_minimum(monkeypatch, n_colors):
+    states, *_ = problem(5, n_colors, 600)
+    states[:, 1] = np.where(np.arange(600) % 3, states[:, 0], states[:, 1])
+    double = factored_attention(states, n_colors, l2=1e-3, field_l2=1e-3, tol=1e-6)
+    called, whole = [], factored.FactoredObjective.__call__
+
+    def counted(self, *point):
+        called.append(self.dtype)
+        return whole(self, *point)
+
+    monkeypatch.setattr(factored, "SINGLE_PRECISION_OPERATIONS", 1)
+    monkeypatch.setattr(factored.FactoredObjective, "__call__", counted)
+    fit = factored_attention(states, n_colors, l2=1e-3, field_l2=1e-3, tol=1e-6)
+    assert set(called) == {np.float32, np.float64}
+    assert fit.objective == pytest.approx(double.objective, rel=1e-11)
+    np.testing.assert_allclose(fit.logits(states), double.logits(states), atol=1e-4)
+    huge = np.ones((5, 5)), 1e3 * np.ones((n_colors, n_colors))  # whose logits would lose their digits
+    called.clear()
+    factored_attention(states, n_colors, start=huge, max_iter=1, check=False)
+    assert set(called) == {np.float64}
 
 
 def test_the_gradient_of_many_colors_by_differences():

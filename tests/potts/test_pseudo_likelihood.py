@@ -97,7 +97,7 @@ def test_single_precision_is_close_to_double():
 def test_chunks_of_samples_do_not_show(monkeypatch):
     states = random_states(17, 400)
     whole = pseudo_likelihood(states, 3, tol=1e-8)
-    monkeypatch.setattr("simulate.potts.inference.objective.SINGLE_PRECISION_SAMPLES", 70)
+    monkeypatch.setattr("simulate.potts.inference.codes.SINGLE_PRECISION_SAMPLES", 70)
     monkeypatch.setattr("simulate.potts.inference.objective.BLOCK_SAMPLES", 32)
     np.testing.assert_allclose(pseudo_likelihood(states, 3, tol=1e-8).couplings, whole.couplings, atol=1e-7)
 

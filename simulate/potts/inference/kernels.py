@@ -1,7 +1,9 @@
 """Compiles sums over samples for a group of sites: logits, residuals, and their scatter into a gradient.
 
-A table (L, C, W) has in row [j, b] what color b at site j adds to the W = (sites of the group) * C logits of the group.
-A gather or scatter of whole rows replaces products with one-hot matrices, and rows of many sites fill vector units.
+A table (L, C, W) has in row [j, b] what color b at site j adds to the W = (sites of the group) * C logits of the group,
+filled up to a multiple of eight. Logits of many samples lie in slabs z (W/8, samples, 8): what is read and written
+again and again, eight columns of the table and one slab, stays in the caches. The codes of several sites are those of
+`codes`. For softmax some samples at a time are copied into rows (samples, W), where the colors of a site are neighbors.
 """
 
 import math
@@ -11,101 +13,164 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
+from simulate.potts.kernels.rows_of_eight import add_eight, spread_eight, sum_eight
 
 Numbers = NDArray[Any]
 
 
 @cached_njit()
-def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weights: Numbers, z: Numbers) -> float:
-    """Fill z (B, W) with logits less the maximum of each site; return -sum_m w_m sum_i z[m, own color of i].
+def add_tables(codes: Numbers, n_each: int, table: Numbers, z: Numbers) -> None:
+    """Add to z the rows of `table` for the colors of all sites; `codes` (blocks, B) name those of `n_each` sites."""
+    n_samples, n_codes = codes.shape[1], table.shape[1] ** n_each
+    sums = np.zeros((4, n_codes, 8), table.dtype)
+    width = np.uint64(8 * n_codes)
+    for slab in range(len(z)):
+        for p in range(0, len(codes), 4):
+            for q in range(4):
+                _write_out(table, (p + q) * n_each, n_each, slab, sums[q])
+            for m in range(n_samples):
+                first = np.uint64(8) * np.uint64(codes[p, m])
+                second = width + np.uint64(8) * np.uint64(codes[p + 1, m])
+                third = width + width + np.uint64(8) * np.uint64(codes[p + 2, m])
+                fourth = width + width + width + np.uint64(8) * np.uint64(codes[p + 3, m])
+                add_eight(z, np.uint64(8 * (slab * n_samples + m)), sums, first, second, third, fourth, None)
 
-    `columns` (L, B) are the colors of all sites, `own` (sites of the group, B) those of the group.
+
+@cached_njit()
+def scatter(codes: Numbers, n_each: int, z: Numbers, gradient: Numbers) -> None:
+    """Add z[:, m] to gradient[j, color of j in sample m], for every site j; the transpose of `add_tables`."""
+    n_samples, n_codes = codes.shape[1], gradient.shape[1] ** n_each
+    sums, rest = np.empty((2, n_codes, 8), z.dtype), np.empty((n_codes, 8), z.dtype)
+    width = np.uint64(8 * n_codes)
+    for slab in range(len(z)):
+        for p in range(0, len(codes), 2):
+            sums[:] = 0
+            for m in range(n_samples):
+                place, first = np.uint64(8 * (slab * n_samples + m)), np.uint64(8) * np.uint64(codes[p, m])
+                second = width + np.uint64(8) * np.uint64(codes[p + 1, m])
+                spread_eight(sums, first, second, z, place)
+            for q in range(2):
+                _add_margins(sums[q], (p + q) * n_each, n_each, slab, gradient, rest)
+
+
+@cached_njit()
+def _write_out(table: Numbers, first: int, n_each: int, slab: int, sums: Numbers) -> None:
+    """Set sums[code] (codes, 8) to what the colors of the sites from `first` on add to a slab; sites may be missing."""
+    n_sites, n_colors, n_columns = table.shape
+    count = 1
+    sums[0] = 0
+    for j in range(first, min(first + n_each, n_sites)):
+        # From behind, so that no sum is overwritten before it is read; sums[0] comes last.
+        for code in range(count - 1, -1, -1):
+            for b in range(n_colors - 1, -1, -1):
+                color = np.uint64((j * n_colors + b) * n_columns + 8 * slab)
+                place = np.uint64(8 * (code * n_colors + b))
+                sum_eight(sums, place, sums, np.uint64(8 * code), table, color)
+        count *= n_colors
+
+
+@cached_njit()
+def _add_margins(sums: Numbers, first: int, n_each: int, slab: int, gradient: Numbers, rest: Numbers) -> None:
+    """Add sums[code] (codes, 8), which it changes, to the gradient by each site's color; sites may be missing."""
+    n_sites, n_colors, n_columns = gradient.shape
+    last = min(first + n_each, n_sites)
+    count = n_colors ** max(last - first, 0)
+    for j in range(last - 1, first - 1, -1):
+        count //= n_colors
+        # The last color runs fastest: the sums of one color are n_colors apart, those of other sites are neighbors.
+        start = j * n_colors * n_columns + 8 * slab
+        _add_rows(gradient, start, n_columns, n_colors, sums, 1, n_colors, count)
+        if j > first:
+            rest[:count] = 0
+            _add_rows(rest, 0, 8, count, sums, n_colors, 1, n_colors)
+            sums[:count] = rest[:count]
+
+
+@cached_njit()
+def _add_rows(
+    target: Numbers, start: int, step: int, n_rows: int, sums: Numbers, row_step: int, term_step: int, n_terms: int
+) -> None:
+    """Add sums[r row_step + t term_step], over all t < n_terms, to the eight numbers at start + r step, r < n_rows."""
+    apart = np.uint64(8 * term_step)
+    # Neighboring turns of the inner loops add to different places, of which none waits for the other.
+    for t in range(0, n_terms - 3, 4):
+        for r in range(n_rows):
+            first = np.uint64(8 * (r * row_step + t * term_step))
+            second, third, fourth = first + apart, first + apart + apart, first + apart + apart + apart
+            add_eight(target, np.uint64(start + r * step), sums, first, second, third, fourth, None)
+    for t in range(n_terms - n_terms % 4, n_terms):
+        for r in range(n_rows):
+            place = np.uint64(start + r * step)
+            sum_eight(target, place, target, place, sums, np.uint64(8 * (r * row_step + t * term_step)))
+
+
+@cached_njit()
+def logits(
+    z: Numbers, start: int, fields: Numbers, own: Numbers, weights: Numbers, n_colors: int, row: Numbers
+) -> float:
+    """Fill rows (B, W) with logits of the samples from `start` on, less the maximum of each site.
+
+    Returns -sum_m w_m sum_i row[m, own color of i], where `own` (sites of the group, B) are the colors of the group.
     """
-    n_sites, n_samples = columns.shape
-    n_colors = table.shape[1]
-    for m in range(n_samples):
-        for k in range(len(fields)):
-            z[m, k] = fields[k]
-    # Four sites in one pass read and write the logits a quarter as often, which is what takes the time.
-    for j in range(0, n_sites - 3, 4):
-        for m in range(n_samples):
-            row = z[m]
-            one, two = table[j, columns[j, m]], table[j + 1, columns[j + 1, m]]
-            three, four = table[j + 2, columns[j + 2, m]], table[j + 3, columns[j + 3, m]]
-            for k in range(len(fields)):
-                row[k] += (one[k] + two[k]) + (three[k] + four[k])
-    for j in range(n_sites - n_sites % 4, n_sites):
-        for m in range(n_samples):
-            row, one = z[m], table[j, columns[j, m]]
-            for k in range(len(fields)):
-                row[k] += one[k]
-    total = 0.0
-    for m in range(n_samples):
+    n_columns, n_samples, total = row.shape[1], z.shape[1], 0.0
+    for m in range(len(row)):
+        for slab in range(len(z)):
+            place = np.uint64(8 * (slab * n_samples + start + m))
+            sum_eight(row, np.uint64(m * n_columns + 8 * slab), z, place, fields, np.uint64(8 * slab))
+    for m in range(len(row)):
         for i in range(len(own)):
-            first = i * n_colors
-            top = z[m, first]
-            for k in range(first, first + n_colors):
-                top = max(top, z[m, k])
-            for k in range(first, first + n_colors):
-                z[m, k] -= top
-            total -= weights[m] * z[m, first + own[i, m]]
+            z_i = row[m, i * n_colors : (i + 1) * n_colors]
+            # Four maxima side by side, of which none waits for the other.
+            a = b = c = d = z_i[0]
+            for k in range(0, n_colors - 3, 4):
+                a, b, c, d = max(a, z_i[k]), max(b, z_i[k + 1]), max(c, z_i[k + 2]), max(d, z_i[k + 3])
+            for k in range(n_colors - n_colors % 4, n_colors):
+                a = max(a, z_i[k])
+            top = max(max(a, b), max(c, d))
+            for k in range(n_colors):
+                z_i[k] -= top
+            total -= weights[m] * z_i[own[i, m]]
     return total
 
 
 @cached_njit()
-def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers, squares: Numbers, hits: Numbers) -> float:
-    """Turn exp(logits) in z into w_m (P - one-hot); return sum_m w_m sum_i log(normalization).
+def residuals(own: Numbers, weights: Numbers, n_colors: int, row: Numbers, squares: Numbers, hits: Numbers) -> float:
+    """Turn exp(logits) in rows into w_m (P - one-hot); return sum_m w_m sum_i log(normalization).
 
     It adds w_m P^2 to `squares` (W,), and w_m P of the color that is there to `hits` (W,). The weights have the type
-    of z, so that the loops over colors fill vector units.
+    of the rows, so that the loops over colors fill vector units.
     """
-    total, one = 0.0, z.dtype.type(1)
-    for m in range(len(z)):
+    total, one = 0.0, row.dtype.type(1)
+    for m in range(len(row)):
         weight = weights[m]
         for i in range(len(own)):
-            first = i * n_colors
-            normalization = z[m, first]
-            for k in range(first + 1, first + n_colors):
-                normalization += z[m, k]
+            place = slice(i * n_colors, (i + 1) * n_colors)
+            p, of_squares = row[m, place], squares[place]
+            a = b = c = d = row.dtype.type(0)
+            for k in range(0, n_colors - 3, 4):
+                a, b, c, d = a + p[k], b + p[k + 1], c + p[k + 2], d + p[k + 3]
+            for k in range(n_colors - n_colors % 4, n_colors):
+                a += p[k]
+            normalization = (a + b) + (c + d)
             total += weight * math.log(normalization)
             inverse = one / normalization
-            for k in range(first, first + n_colors):
-                P = z[m, k] * inverse
-                z[m, k] = weight * P
-                squares[k] += z[m, k] * P
-            observed = first + own[i, m]
-            hits[observed] += z[m, observed]
-            z[m, observed] -= weight
+            for k in range(n_colors):
+                P = p[k] * inverse
+                p[k] = weight * P
+                of_squares[k] += p[k] * P
+            observed = own[i, m]
+            hits[i * n_colors + observed] += p[observed]
+            p[observed] -= weight
     return total
 
 
 @cached_njit()
-def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
-    """Add z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
-    n_sites, n_samples = columns.shape
-    for j in range(0, n_sites - 3, 4):  # four sites in one pass read z a quarter as often
-        for m in range(n_samples):
-            one, two = gradient[j, columns[j, m]], gradient[j + 1, columns[j + 1, m]]
-            three, four = gradient[j + 2, columns[j + 2, m]], gradient[j + 3, columns[j + 3, m]]
-            row = z[m]
-            for k in range(z.shape[1]):
-                added = row[k]
-                one[k] += added
-                two[k] += added
-                three[k] += added
-                four[k] += added
-    for j in range(n_sites - n_sites % 4, n_sites):
-        for m in range(n_samples):
-            row, added = gradient[j, columns[j, m]], z[m]
-            for k in range(z.shape[1]):
-                row[k] += added[k]
-
-
-@cached_njit()
-def sums(z: Numbers) -> Numbers:
-    """Return the sums of the columns of z (B, W) in double precision, sample after sample."""
-    total = np.zeros(z.shape[1])
-    for m in range(len(z)):
-        for k in range(len(total)):
-            total[k] += z[m, k]
-    return total
+def put_back(row: Numbers, z: Numbers, start: int, total: Numbers) -> None:
+    """Copy rows (B, W) into the samples of z from `start` on, and add them to `total` (W,) in double precision."""
+    n_columns, n_samples, nothing = row.shape[1], z.shape[1], np.zeros(8, z.dtype)
+    for m in range(len(row)):
+        for slab in range(len(z)):
+            place = np.uint64(8 * (slab * n_samples + start + m))
+            sum_eight(z, place, row, np.uint64(m * n_columns + 8 * slab), nothing, np.uint64(0))
+        for k in range(n_columns):
+            total[k] += row[m, k]

@@ -5,15 +5,30 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.inference.kernels import logits, residuals, scatter, sums
+from simulate.potts.inference.codes import Chunk
+from simulate.potts.inference.kernels import add_tables, logits, put_back, residuals, scatter
 from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
-ROW_NUMBERS = 128  # numbers in a row of a group's table: long enough for vector units, short enough for the cache
-ROW_MULTIPLE = 8  # rows are filled up with zeros to a multiple of this, so that vector units leave no rest
-BLOCK_SAMPLES = 256  # samples whose logits are held at a time
-SINGLE_PRECISION_SAMPLES = 2**13  # samples after which sums in single precision are added to those in double precision
+ROW_NUMBERS = 128  # numbers in a row of a group's table, so that the arrays of a group take little memory
+SLAB = 8  # columns of a table that are worked on at a time, which is what a vector unit holds
+BLOCK_SAMPLES = 512  # samples whose softmax is taken at a time, so that their rows stay in the second cache
+
+
+def slabs(width: int) -> int:
+    """Return how many slabs of `SLAB` columns hold `width` columns."""
+    return -(-width // SLAB)
+
+
+def filled_rows(rows: NDArray[Any], dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """Return rows (..., W) of type `dtype`, filled up with zeros to an odd number of slabs.
+
+    Rows at distances of powers of two would share few places of the caches.
+    """
+    filled = np.zeros((*rows.shape[:-1], SLAB * (slabs(rows.shape[-1]) | 1)), dtype)
+    filled[..., : rows.shape[-1]] = rows
+    return filled
 
 
 class GroupLoss(NamedTuple):
@@ -50,39 +65,46 @@ def group_loss(
     """
     L, C, G, _ = table.shape
     width = G * C
-    rows = np.zeros((L, C, -(-width // ROW_MULTIPLE) * ROW_MULTIPLE), dtype)
-    rows[:, :, :width] = table.reshape(L, C, width)
-    field_row = np.zeros(rows.shape[2], dtype)
-    field_row[:width] = fields.reshape(-1)
-    total, (field_gradient, squares, hits) = 0.0, np.zeros((3, width))
-    chunks = list(blocks(data.n_samples, 1, most=SINGLE_PRECISION_SAMPLES))
-    gradient = np.zeros(rows.shape, dtype if len(chunks) == 1 else float)
-    for chunk in chunks:
-        part = gradient if len(chunks) == 1 else np.zeros(rows.shape, dtype)
-        for within in blocks(chunk.stop - chunk.start, 1, most=BLOCK_SAMPLES):
-            block = slice(chunk.start + within.start, chunk.start + within.stop)
-            value, *sums = _block_loss(data, sites, block, rows, field_row, part)
-            total += value
-            for all_samples, added in zip((field_gradient, squares, hits), sums, strict=True):
-                all_samples += added[:width]
+    rows, field_row = filled_rows(table.reshape(L, C, width), dtype), filled_rows(fields.reshape(-1), dtype)
+    total, sums = 0.0, np.zeros((3, SLAB * slabs(width)))
+    gradient = np.zeros(rows.shape, dtype if len(data.chunks) == 1 else float)
+    for chunk in data.chunks:
+        part = gradient if len(data.chunks) == 1 else np.zeros(rows.shape, dtype)
+        total += _chunk_loss(data, sites, chunk, rows, field_row, part, sums)
         if part is not gradient:
             gradient += part
-    seen = frequencies[sites].reshape(-1)
-    variances = np.maximum(field_gradient + seen - squares, squares - 2 * hits + seen)
+    seen, (by_field, squares, hits) = frequencies[sites].reshape(-1), sums[:, :width]
+    variances = np.maximum(by_field + seen - squares, squares - 2 * hits + seen)
     by_table = np.ascontiguousarray(gradient[:, :, :width]).reshape(table.shape)
-    return GroupLoss(total, by_table, field_gradient.reshape(G, C), variances.reshape(G, C))
+    return GroupLoss(total, by_table, by_field.reshape(G, C), variances.reshape(G, C))
 
 
-def _block_loss(
-    data: Sequences, sites: slice, block: slice, rows: NDArray[Any], field_row: NDArray[Any], gradient: NDArray[Any]
-) -> tuple[float, Array, NDArray[Any], NDArray[Any]]:
-    """Add to the gradient by the table; return the loss, its gradient by fields, and the sums of `residuals`."""
-    columns = np.ascontiguousarray(data.columns[:, block])
-    own, weights = columns[sites], data.weights[block].astype(rows.dtype)
-    z = np.empty((columns.shape[1], len(field_row)), rows.dtype)
-    squares, hits = np.zeros((2, len(field_row)), rows.dtype)
-    total = logits(columns, own, rows, field_row, weights, z)
-    np.exp(z, out=z)
-    total += residuals(own, weights, data.n_colors, z, squares, hits)
-    scatter(columns, z, gradient)
-    return total, sums(z), squares, hits
+def _chunk_loss(
+    data: Sequences,
+    sites: slice,
+    chunk: Chunk,
+    rows: NDArray[Any],
+    field_row: NDArray[Any],
+    gradient: NDArray[Any],
+    sums: Array,
+) -> float:
+    """Return the loss of some samples, and add to the gradient by the table.
+
+    Added to the rows of `sums` (3, W) are the gradient by fields, and the squares and hits of `residuals`.
+    """
+    n_samples, (by_field, squares, hits) = chunk.codes.shape[1], sums
+    z = np.zeros((len(by_field) // SLAB, n_samples, SLAB), rows.dtype)
+    add_tables(chunk.codes, chunk.n_each, rows, z)
+    own, weights, total = data.columns[sites, chunk.samples], data.weights[chunk.samples].astype(rows.dtype), 0.0
+    for block in blocks(n_samples, 1, most=BLOCK_SAMPLES):
+        row = np.empty((block.stop - block.start, len(by_field)), rows.dtype)
+        colors, w = np.ascontiguousarray(own[:, block]), weights[block]
+        of_squares, of_hits = np.zeros((2, len(by_field)), rows.dtype)
+        total += logits(z, block.start, field_row, colors, w, data.n_colors, row)
+        np.exp(row, out=row)
+        total += residuals(colors, w, data.n_colors, row, of_squares, of_hits)
+        put_back(row, z, block.start, by_field)
+        squares += of_squares
+        hits += of_hits
+    scatter(chunk.codes, chunk.n_each, z, gradient)
+    return total

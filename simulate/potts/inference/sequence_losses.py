@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.inference.kernels import logits
-from simulate.potts.inference.objective import BLOCK_SAMPLES, site_groups
+from simulate.potts.inference.codes import Chunk, chunks
+from simulate.potts.inference.kernels import add_tables, logits
+from simulate.potts.inference.objective import BLOCK_SAMPLES, SLAB, filled_rows, site_groups, slabs
 from theory.core.arrays import Array
 from theory.models import DensePottsModel
 from theory.models.potts.batches import blocks, checked_samples
@@ -20,23 +21,27 @@ def sequence_losses(model: DensePottsModel, states: Any) -> Array:
     """
     checked = checked_samples("states", states, model.n_colors, model.n_sites)
     columns = np.ascontiguousarray(checked.T, np.uint8 if model.n_colors <= 256 else np.uint32)
-    total = np.zeros(columns.shape[1])
+    total, parts = np.zeros(columns.shape[1]), list(chunks(columns, model.n_colors))
     for sites in site_groups(*model.fields.shape):
         J = model.beta * model.couplings[sites]  # (G, L, C, C)
-        table = np.ascontiguousarray(J.transpose(1, 3, 0, 2), np.float32).reshape(*model.fields.shape, -1)
-        fields = (model.beta * model.fields[sites]).astype(np.float32).ravel()
-        for rows in blocks(len(total), 1, most=BLOCK_SAMPLES):
-            total[rows] += _of_group(np.ascontiguousarray(columns[:, rows]), sites, table, fields, model.n_colors)
+        table = filled_rows(J.transpose(1, 3, 0, 2).reshape(*model.fields.shape, -1), np.float32)
+        fields = filled_rows(model.beta * model.fields[sites].reshape(-1), np.float32)
+        for chunk in parts:
+            total[chunk.samples] += _of_group(columns[sites, chunk.samples], chunk, table, fields, model.n_colors)
     return total / model.n_sites
 
 
 def _of_group(
-    columns: NDArray[Any], sites: slice, table: NDArray[np.float32], fields: NDArray[np.float32], n_colors: int
+    own: NDArray[Any], chunk: Chunk, table: NDArray[np.float32], fields: NDArray[np.float32], n_colors: int
 ) -> Array:
-    """Return the losses (B,) of a group of sites, summed over them."""
-    own, B = columns[sites], columns.shape[1]
-    z = np.empty((B, len(fields)), np.float32)
-    logits(columns, own, table, fields, np.zeros(B, np.float32), z)
-    by_site = z.reshape(B, -1, n_colors)
-    shown = np.take_along_axis(by_site, own.T[:, :, None].astype(np.intp), axis=2)[:, :, 0]
-    return np.asarray((np.log(np.exp(by_site).sum(axis=2)) - shown).sum(axis=1, dtype=float))
+    """Return the losses (B,) of a group of sites in a chunk of samples, summed over the sites."""
+    (n_sites, B), losses = own.shape, np.empty(own.shape[1])
+    z = np.zeros((slabs(n_sites * n_colors), B, SLAB), np.float32)
+    add_tables(chunk.codes, chunk.n_each, table, z)
+    for rows in blocks(B, 1, most=BLOCK_SAMPLES):
+        colors, row = np.ascontiguousarray(own[:, rows]), np.empty((rows.stop - rows.start, SLAB * len(z)), np.float32)
+        logits(z, rows.start, fields, colors, np.zeros(len(row), np.float32), n_colors, row)
+        by_site = row[:, : n_sites * n_colors].reshape(-1, n_sites, n_colors)
+        shown = np.take_along_axis(by_site, colors.T[:, :, None].astype(np.intp), axis=2)[:, :, 0]
+        losses[rows] = (np.log(np.exp(by_site).sum(axis=2)) - shown).sum(axis=1, dtype=float)
+    return losses

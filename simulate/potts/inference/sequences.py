@@ -1,11 +1,13 @@
 """Checks sequences with their weights, and holds them in the layout that the compiled sums read."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.potts.inference.codes import Chunk, chunks
 from theory.core import Array, checks
 from theory.models.potts.batches import checked_samples, normalized_weights
 
@@ -55,6 +57,11 @@ class Sequences:
     def n_samples(self) -> int:
         """The number M of samples."""
         return len(self.weights)
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """The samples in chunks, with codes of several sites, as sums over samples read them."""
+        return list(chunks(self.columns, self.n_colors))
 
     def frequencies(self) -> Array:
         """Return f_i(a), (L, C), the weighted shares of the colors at every site."""

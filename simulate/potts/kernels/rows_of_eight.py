@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-INDEX, EIGHT = ir.IntType(32), ir.VectorType(ir.FloatType(), 8)
+INDEX = ir.IntType(32)
 
 
 def single_precision(couplings: Any) -> Any:
@@ -25,6 +25,19 @@ def single_precision(couplings: Any) -> Any:
     return made
 
 
+def _eight(context: Any, builder: Any, types: Any, arguments: Any, array: int, place: int) -> tuple[Any, int]:
+    """Return a pointer to eight numbers at a place of an array, both among the arguments, and their alignment."""
+    number = context.get_value_type(types[array].dtype)
+    data = context.make_array(types[array])(context, builder, arguments[array]).data
+    # Rows begin at any number of the array, and so at any multiple of the bytes of one.
+    pointer = builder.bitcast(builder.gep(data, [arguments[place]]), ir.VectorType(number, 8).as_pointer())
+    return pointer, types[array].dtype.bitwidth // 8
+
+
+def _load(builder: Any, eight: tuple[Any, int]) -> Any:
+    return builder.load(eight[0], align=eight[1])
+
+
 def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any, factors: Any) -> Any:
     """Add to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
 
@@ -32,16 +45,14 @@ def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: A
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def eight(array: int, place: int) -> Any:
-            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
-            return builder.bitcast(builder.gep(data, [arguments[place]]), EIGHT.as_pointer())
+        def eight(array: int, place: int) -> tuple[Any, int]:
+            return _eight(context, builder, signature.args, arguments, array, place)
 
-        # Rows begin at any number of the array, and so at any multiple of four bytes.
-        rows = [builder.load(eight(2, k), align=4) for k in range(3, 7)]
+        rows = [_load(builder, eight(2, k)) for k in range(3, 7)]
         if factors != types.none:
             for k in range(4):
                 wide = builder.insert_element(
-                    ir.Constant(EIGHT, ir.Undefined), builder.extract_value(arguments[7], k), INDEX(0)
+                    ir.Constant(rows[k].type, ir.Undefined), builder.extract_value(arguments[7], k), INDEX(0)
                 )
                 wide = builder.shuffle_vector(wide, wide, ir.Constant(ir.VectorType(INDEX, 8), [0] * 8))
                 rows[k] = builder.fmul(wide, rows[k])
@@ -49,10 +60,42 @@ def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: A
         # In two pairs, neither of which waits for the other.
         total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
         target = eight(0, 1)
-        builder.store(builder.fadd(builder.load(target, align=4), total), target, align=4)
+        builder.store(builder.fadd(_load(builder, target), total), target[0], align=target[1])
         return context.get_dummy_value()
 
     return types.void(z, place, J, first, second, third, fourth, factors), generate
 
 
+def _typed_sum(_: Any, target: Any, place: Any, one: Any, first: Any, other: Any, second: Any) -> Any:
+    """Set target[place : place + 8] to the sum of eight numbers at `first` of one array and at `second` of another."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def eight(array: int) -> tuple[Any, int]:
+            return _eight(context, builder, signature.args, arguments, array, array + 1)
+
+        total, (pointer, align) = builder.fadd(_load(builder, eight(2)), _load(builder, eight(4))), eight(0)
+        builder.store(total, pointer, align=align)
+        return context.get_dummy_value()
+
+    return types.void(target, place, one, first, other, second), generate
+
+
+def _typed_spread(_: Any, target: Any, first: Any, second: Any, z: Any, place: Any) -> Any:
+    """Add z[place : place + 8] to the eight numbers at each of two places of `target`, which do not overlap."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def eight(array: int, place: int) -> tuple[Any, int]:
+            return _eight(context, builder, signature.args, arguments, array, place)
+
+        added, one, other = _load(builder, eight(3, 4)), eight(0, 1), eight(0, 2)
+        totals = [builder.fadd(_load(builder, each), added) for each in (one, other)]
+        for total, (pointer, align) in zip(totals, (one, other), strict=True):
+            builder.store(total, pointer, align=align)
+        return context.get_dummy_value()
+
+    return types.void(target, first, second, z, place), generate
+
+
 add_eight: Any = intrinsic(_typed)
+spread_eight: Any = intrinsic(_typed_spread)
+sum_eight: Any = intrinsic(_typed_sum)
