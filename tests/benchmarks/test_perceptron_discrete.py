@@ -13,10 +13,20 @@ MODEL = DiscretePerceptron(levels=(-1, 1), alpha=0.4)
 CHUNK, PART = 2**14, 2**19
 
 
-@pytest.mark.parametrize("n_levels", [2, 3, 17, 65])
-def test_capacity(jobs, n_levels):
+@pytest.mark.parametrize(
+    ("n_levels", "goal"), [(2, "0.1 s"), (3, "0.1 s"), (17, "0.1 s"), (65, "0.1 s"), (193, "0.2 s"), (513, "0.6 s")]
+)
+def test_capacity(jobs, n_levels, goal):
     levels = equally_spaced_levels(n_levels)
-    jobs.compare(f"capacity of {n_levels} levels", lambda: perceptron.zero_entropy_capacity(levels), goal="0.1 s")
+    jobs.compare(f"capacity of {n_levels} levels", lambda: perceptron.zero_entropy_capacity(levels), goal=goal)
+
+
+def test_growth_with_levels(jobs):
+    def make(n_levels):
+        levels = equally_spaced_levels(n_levels)
+        return lambda: perceptron.zero_entropy_capacity(levels)
+
+    jobs.grows("capacity, by levels", (65, 129, 257, 513), make, goal="power 1.5")
 
 
 def test_curves(jobs):

@@ -14,13 +14,16 @@ from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon
 from theory.numerics.extremes import within_range
 from theory.perceptron.discrete_entropy import SolutionEntropy, refuse_broken, rivals, same
+from theory.perceptron.discrete_norms import resolves
 from theory.perceptron.discrete_path import Path, advice_for, bracket, climb, problem_of, zero
-from theory.perceptron.discrete_saddle import scale_of
+from theory.perceptron.discrete_saddle import BEYOND, FARTHEST, scale_of
 
 MOST_BRANCHES = 8  # of solutions of different norm, one after another
 LOAD_RATIOS_AHEAD = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 10.0])  # times a root: loads at which nothing may be left
 FINER_SCANS = (4, 16)  # times as fine becomes the grid of a scan that misses a solution which is known
 REMAINING_ENTROPY = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
+# Times the smallest level: a negative margin that is missed where the grid of patterns ends, and beyond.
+FARTHEST_MARGIN = FARTHEST + BEYOND - 1
 RAREST = 37.0  # times the smallest level: a negative margin that is missed with a probability of 6e-300
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
 EQUAL_SQUARES = 1e-14  # squares of levels as near as that, in units of the largest, are equal
@@ -65,8 +68,8 @@ def zero_entropy_capacity(
     of another norm are left, these are followed upward to where their entropy vanishes, until none are left: where a
     level is small and the margin negative, that can be at a load many times as large. ConvergenceError where the
     equations were not solved or replica symmetry is unstable (check=False returns an unstable alpha_0); ValueError for
-    a negative margin if 0 is a level, since W = 0 then stores any number of patterns, and for one that
-    `first_moment_bound` refuses.
+    a negative margin if 0 is a level, since W = 0 then stores any number of patterns, and for one below -33 times the
+    smallest level, which is missed so rarely that the averages over patterns do not resolve it.
 
     >>> found = zero_entropy_capacity([-1, 1])
     >>> round(found.alpha, 9), round(found.replicon, 4), round(found.first_moment_bound, 9)
@@ -74,8 +77,16 @@ def zero_entropy_capacity(
     """
     model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     bound = first_moment_bound(levels, margin)
+    smallest = min(map(abs, model.levels))
+    if model.margin < -FARTHEST_MARGIN * smallest:
+        raise ValueError(
+            f"margin must be at least {-FARTHEST_MARGIN:g} times the smallest absolute value of the levels, "
+            f"{-FARTHEST_MARGIN * smallest:g}, since rarer patterns decide this capacity than averages resolve, "
+            f"got {margin:g}"
+        )
     # Real weights as long as the largest level tell how far the scan may go in one step: many levels store no more.
     scale = min(bound, _real_capacity(model.margin / scale_of(np.asarray(model.levels))))
+    most = scale if model.margin >= 0 else bound
     path, passed, iterations, least = Path(model, tol), [], 0, 0.0
     for branch in range(MOST_BRANCHES):
         lost: ConvergenceError | None = None
@@ -95,7 +106,7 @@ def zero_entropy_capacity(
             pair for pair in _norms_at(replace(model, alpha=root), found, tol)
             if pair[0].entropy > REMAINING_ENTROPY and not (lost and same(pair[1], x))
         ]  # fmt: skip
-        begin = (root, max(others, key=lambda pair: pair[0].entropy)[1]) if others else _ahead(model, root, bound, tol)
+        begin = (root, max(others, key=lambda pair: pair[0].entropy)[1]) if others else _ahead(model, root, most, tol)
         if begin is None:
             break
         passed += [] if lost else [root]
@@ -118,11 +129,14 @@ def zero_entropy_capacity(
 def _norms_at(model: DiscretePerceptron, at_hand: SolutionEntropy, tol: float) -> list[tuple[SolutionEntropy, Array]]:
     """Return the solutions that a scan of norms finds, on finer grids until it finds the one that is known.
 
-    A scan that misses the solution at hand would miss others as well.
+    A scan that misses the solution at hand would miss others as well, and so does one that could not resolve it.
     """
     known = np.array([at_hand.norm, at_hand.overlap]) / scale_of(np.asarray(model.levels)) ** 2
-    found = rivals(model, tol, 500)
-    for finer in FINER_SCANS:
+    finenesses = (1, *FINER_SCANS)
+    while len(finenesses) > 1 and not resolves(finenesses[0], *known):
+        finenesses = finenesses[1:]
+    found: list[tuple[SolutionEntropy, Array]] = []
+    for finer in finenesses:
         if any(same(x, known) for _, x in found):
             break
         more = rivals(model, tol, 500, finer)
@@ -131,15 +145,17 @@ def _norms_at(model: DiscretePerceptron, at_hand: SolutionEntropy, tol: float) -
 
 
 def _ahead(model: DiscretePerceptron, root: float, bound: float, tol: float) -> tuple[float, Array] | None:
-    """Return a larger load at which solutions of some norm are left, and their orders; None where none are found.
+    """Return a load below a bound at which solutions of some norm are left, and their orders; None where none are.
 
     The scan of norms at the root itself may miss a solution whose entropy changes fast with the norm.
     """
     for load in root * LOAD_RATIOS_AHEAD:
+        if load >= bound:
+            break
         left = [
             pair for pair in rivals(replace(model, alpha=float(load)), tol, 500) if pair[0].entropy > REMAINING_ENTROPY
         ]
-        if load < bound and left:
+        if left:
             return float(load), max(left, key=lambda pair: pair[0].entropy)[1]
     return None
 

@@ -10,6 +10,7 @@ from scipy.special import log_ndtr, logit, logsumexp
 from theory.core.arrays import Array
 from theory.perceptron.discrete_saddle import Saddle, hazard, reach_of_patterns
 from theory.perceptron.gaussian_average import gaussian_grid, half_gaussian_grid
+from theory.perceptron.weight_sums import MANY_LEVELS, tilted_sums
 
 STEP, REACH = 0.1, 8.0  # of the grid of z: the scan only tells where to start
 PER_DECADE = 3  # norms per decade of their distance to the smallest square of a level
@@ -34,6 +35,11 @@ class _Law:
     gap: Array  # of the logit of E<w^2> in the range of squares
     slope: Array  # of that logit with a
 
+    def renew(self, chosen: NDArray[np.intp], other: "_Law") -> None:
+        """Take the averages of some norms from another law."""
+        for name in ("overlap", "log_partition", "gap", "slope"):
+            getattr(self, name)[chosen] = getattr(other, name)
+
 
 @dataclass(frozen=True)
 class _Scan:
@@ -57,12 +63,17 @@ class _Scan:
         symmetric = np.array_equal(np.sort(w), np.sort(-w))  # then all averages are even in z
         z, weights = half_gaussian_grid(self.step, REACH) if symmetric else gaussian_grid(self.step, REACH)
         squares = w**2
-        law = np.multiply.outer(w, np.multiply.outer(np.sqrt(linear), z)) + np.multiply.outer(squares, a)[:, :, None]
-        top = law.max(axis=0)
-        np.exp(law - top, out=law)
         low, high = squares.min(), squares.max()
-        sums = np.stack([np.ones_like(w), w, squares - low, high - squares, (squares - low) ** 2])
-        total, first, below, above, fourth = np.tensordot(sums, law, axes=1)
+        powers = np.stack([np.ones_like(w), w, squares - low, high - squares, (squares - low) ** 2])
+        if len(w) >= MANY_LEVELS:
+            sums, top = tilted_sums(w, a, np.sqrt(linear), z, powers)
+        else:
+            law = np.multiply.outer(w, np.multiply.outer(np.sqrt(linear), z))
+            law += np.multiply.outer(squares, a)[:, :, None]
+            top = law.max(axis=0)
+            law -= top
+            sums = np.tensordot(powers, np.exp(law, out=law), axes=1)
+        total, first, below, above, fourth = sums
         below, above, fourth = below / total, above / total, fourth / total
         lower, upper = below @ weights, above @ weights
         return _Law(
@@ -103,6 +114,16 @@ def likely_maxima(problem: Saddle, finer: int = 1) -> list[list[Array]]:
     shares = _shares(squares)
     with np.errstate(all="ignore"):  # where there are no solutions nothing is finite
         return _maxima(_Scan(problem, low + size * shares, np.asarray(logit(shares)), STEP / finer))
+
+
+def resolves(finer: int, norm: float, overlap: float) -> bool:
+    """Tell whether a scan that is `finer` times as fine as usual resolves a solution of these orders."""
+    return bool(_is_resolved(STEP / finer, np.array(norm), np.array(overlap)))
+
+
+def _is_resolved(step: float, norms: Array, overlaps: Array) -> NDArray[np.bool_]:
+    """Tell where a grid resolves functions that vary over a length of sqrt((Q - q)/q): see `Saddle.admissible`."""
+    return np.asarray(overlaps < norms - 6 * step**2 * overlaps)
 
 
 def log_mean_number(problem: Saddle, norm: float) -> float:
@@ -151,7 +172,7 @@ def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
         change = law.overlap - q[open_]
         steady = (np.abs(change) <= STEADY_OVERLAP * norms) & (np.abs(law.gap) <= STEADY_OVERLAP)
         entropy = -a[open_] * norms - linear * (norms - q[open_]) / 2 + law.log_partition + success
-        resolved = q[open_] < norms - 6 * scan.step**2 * q[open_]
+        resolved = _is_resolved(scan.step, norms, q[open_])
         rises[open_] = demanded > a[open_]
         usable[open_] = steady & resolved & (entropy <= bound[open_] + 1e-3)
         q[open_] = np.clip(q[open_] + (1 - DAMPING) * change, 0.0, norms * (1 - 1e-9))
@@ -173,15 +194,20 @@ def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
 
 def _tilted(scan: _Scan, a: Array, linear: Array) -> tuple[Array, _Law]:
     """Return the multipliers a with E<w^2> = Q, by Newton's method within a bracket, and the averages at them."""
-    low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
-    for _ in range(INNER):
-        law = scan.law(a, linear)
-        if not (np.abs(law.gap) > STEADY_OVERLAP).any():
+    a, low, high = a.copy(), np.full_like(a, -np.inf), np.full_like(a, np.inf)
+    law = scan.law(a, linear)
+    open_ = np.flatnonzero(np.abs(law.gap) > STEADY_OVERLAP)
+    for _ in range(INNER - 1):
+        if not open_.size:
             break
-        low, high = np.where(law.gap > 0, a, low), np.where(law.gap < 0, a, high)
-        reach = 10 + np.abs(a)
-        new = a + np.clip(law.gap / np.maximum(law.slope, 1e-300), -reach, reach)
-        inside = (new > low) & (new < high)
-        middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, a + np.sign(law.gap) * reach)
-        a = np.where(np.abs(law.gap) <= STEADY_OVERLAP, a, np.where(inside, new, middle))
+        here, gap = a[open_], law.gap[open_]
+        low[open_], high[open_] = np.where(gap > 0, here, low[open_]), np.where(gap < 0, here, high[open_])
+        reach = 10 + np.abs(here)
+        new = here + np.clip(gap / np.maximum(law.slope[open_], 1e-300), -reach, reach)
+        inside = (new > low[open_]) & (new < high[open_])
+        closed = np.isfinite(low[open_]) & np.isfinite(high[open_])
+        middle = np.where(closed, (low[open_] + high[open_]) / 2, here + np.sign(gap) * reach)
+        a[open_] = np.where(inside, new, middle)
+        law.renew(open_, scan.at(open_).law(a[open_], linear[open_]))
+        open_ = open_[np.abs(law.gap[open_]) > STEADY_OVERLAP]
     return a, law

@@ -136,10 +136,14 @@ def bracket(path: Path, scale: float) -> dict[float, float]:
             return {low: below, low + step: found.entropy}
         low, below = low + step, found.entropy
         # The entropy is concave, so that its tangent vanishes beyond alpha_0: nearby, that is the other end.
-        tangent = -found.entropy / found.slope
+        ahead = -found.entropy / found.slope
+        if low < scale:
+            # Many levels end close below the scale, as its logarithmic singularity: there the tangent in
+            # log(scale - alpha) is the nearer one. Far above alpha_0 the equations take long.
+            ahead = (scale - low) * -math.expm1(-ahead / (scale - low))
         # Only solutions of small norm, which a path may enter without a jump, go on far beyond the scale.
         most = MAX_SCAN_STEP * max(scale, SCALE_RATIO * (low - scale))
-        step = 1.02 * tangent if tangent < NEAR_ZERO_LOAD * low else min(SHARE * tangent, most)
+        step = 1.02 * ahead if ahead < NEAR_ZERO_LOAD * low else min(SHARE * ahead, most)
     raise _unfinished(path.model, low, below)
 
 

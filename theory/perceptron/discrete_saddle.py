@@ -13,6 +13,7 @@ from theory.models import DiscretePerceptron
 from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
 from theory.perceptron.gaussian_average import HALF_WIDTH, STEP, gaussian_grid, half_gaussian_grid
+from theory.perceptron.weight_sums import LOG_UNDERFLOW, MANY_LEVELS, tilted_moments, tilted_sums
 
 PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
@@ -22,7 +23,6 @@ FEWEST_STEPS = 60  # of an iteration from a good guess, before another method is
 FINE_GRID_TOLERANCE_RATIO = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
 BEYOND = 4.0  # in z: so much farther than where a negative margin is missed reaches the grid of patterns
 FARTHEST = 30.0  # in z: that place, for a density of 1e-196
-LOG_UNDERFLOW = -600.0  # exp of it is nothing beside 1
 
 
 class Conjugates(NamedTuple):
@@ -87,6 +87,11 @@ class Saddle:
     def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
         """Return the averages over one weight at given conjugate orders."""
         weights = self._weight_grid[1]
+        if len(self.levels) >= MANY_LEVELS:
+            z, linear = self._weight_grid[0], math.sqrt(conjugates.linear)
+            mean, square, variance, log = tilted_moments(self.levels, conjugates.square, linear, z)
+            averages = (square, mean**2, variance**2, log)
+            return WeightMoments(*(float(weights @ each) for each in averages))
         law, (total, first, second), top = self._weight_law(conjugates)
         mean = first / total
         # Deviations from the mean keep the digits of a variance that is much smaller than the square.
@@ -122,12 +127,21 @@ class Saddle:
         np.exp(law, out=law)
         return law, np.stack((np.ones_like(w), w, w**2)) @ law, top
 
+    def _weight_sums(self, conjugates: Conjugates) -> Array:
+        """Return the sums of `_weight_law` (3, N), without the law itself where it would take most of the time."""
+        w = self.levels
+        if len(w) < MANY_LEVELS:
+            return self._weight_law(conjugates)[1]
+        fields = np.array([math.sqrt(conjugates.linear)])
+        powers = np.stack((np.ones_like(w), w, w**2))
+        return tilted_sums(w, np.array([conjugates.square]), fields, self._weight_grid[0], powers)[0][:, 0]
+
     def update(self, x: Array) -> Array:
         """Return the next (Q, q); NaN where q < Q does not hold, which Newton's method may try."""
         if not 0 <= x[1] < x[0]:
             return np.full(2, np.nan)
         weights = self._weight_grid[1]
-        _, (total, first, second), _ = self._weight_law(self.conjugates(float(x[0]), float(x[1])))
+        total, first, second = self._weight_sums(self.conjugates(float(x[0]), float(x[1])))
         return np.array([weights @ (second / total), weights @ (first / total) ** 2])
 
     def admissible(self, x: Array) -> bool:
@@ -161,8 +175,10 @@ class Saddle:
     def _refined(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
         """Solve on ever finer grids until a grid twice as fine gives the same."""
         iterations = 0
-        for refinement in range(REFINEMENTS):
-            equations = replace(self, step=self.step / 4**refinement)
+        grids = [replace(self, step=self.step / 4**refinement) for refinement in range(REFINEMENTS)]
+        # A start that only a finer grid resolves begins there.
+        able = [start is None or grid.admissible(start) for grid in grids]
+        for equations in grids[able.index(True) if any(able) else 0 :]:
             found = equations._first(start, tol, max_iter)
             iterations += found.iterations
             if found.converged:

@@ -65,7 +65,16 @@ class Classes:
         return V, q, x[2 * block : 2 * block + self.D * self.model.n_classes].reshape(self.D, -1), x[len(x) - self.D :]
 
     def averages(self, x: Array) -> list[ClassAverages]:
-        """Average the forces that the samples of each cluster exert on the weights."""
+        """Average the forces that the samples of each cluster exert on the weights; those of the last x are kept."""
+        if not (self._last and np.array_equal(self._last[0][0], x)):
+            self._last[:] = [(x.copy(), self._averaged(x))]
+        return self._last[0][1]
+
+    @cached_property
+    def _last(self) -> list[tuple[Array, list[ClassAverages]]]:
+        return []
+
+    def _averaged(self, x: Array) -> list[ClassAverages]:
         V, q, r, b = self.split(x)
         if self.exchangeable and self.nodes is not None:
             basis = self.basis

@@ -16,6 +16,7 @@ from theory.core.arrays import Array
 
 Rule = Literal["product", "sparse grid", "Sobol"]
 PER_AXIS = {1: 200, 2: 64, 3: 28}  # nodes of Gauss-Hermite products in few dimensions
+PILOT_PER_AXIS = {2: (12, 32), 3: (8, 16)}  # of the coarser ones on which their solution is sought
 POINTS, PILOT_POINTS = 2**14, 2**11  # scrambled Sobol points
 MOST_SPARSE = 12_000  # nodes of a sparse grid
 MAX_LEVEL = 7
@@ -36,6 +37,12 @@ def gaussian_nodes(dimension: int, rule: Rule | None = None, *, other: bool = Fa
     if rule == "sparse grid":
         return _sparse_grid(dimension, sparse_level(dimension) - other)
     return _sobol(dimension, POINTS, int(other))
+
+
+@cache
+def product_nodes(dimension: int, per_axis: int) -> tuple[Array, Array]:
+    """Return the Gauss-Hermite product of so many nodes an axis."""
+    return _product(dimension, per_axis)
 
 
 @cache

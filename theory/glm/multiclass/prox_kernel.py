@@ -81,14 +81,11 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
     """Move x to the minimum of the objective by Newton steps that are halved; H is left factorized at the end."""
     D = len(h)
     p, gradient, step, new = work
-    best, evaluations = _cross_entropy(h, label, p), 1  # the objective at h, where nothing pulls
-    given = _objective(x, h, inverse, label, p)
-    if given < best:
-        best = given
-    else:  # also where the row is not a number
+    best, evaluations = _objective(x, h, inverse, label, p), 1
+    if not np.isfinite(best):  # also where the row is not a number
         x[:] = h
         best = _cross_entropy(x, label, p)
-    evaluations += 2
+        evaluations += 1
     for _ in range(NEWTON_STEPS):
         for i in range(D):
             gradient[i] = p[i]

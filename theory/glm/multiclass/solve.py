@@ -15,7 +15,7 @@ from theory.glm.fresh_loss import fresh_loss
 from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.coordinates import Logarithmic, is_exhausted, polished
 from theory.glm.multiclass.equations import Classes
-from theory.glm.multiclass.nodes import PER_AXIS, gaussian_nodes, pilot_nodes
+from theory.glm.multiclass.nodes import PER_AXIS, PILOT_PER_AXIS, gaussian_nodes, pilot_nodes, product_nodes
 from theory.glm.multiclass.rules import best_rule
 from theory.glm.multiclass.saddle_point import MulticlassSaddlePoint, observables
 from theory.glm.problem_solver import solve_problem
@@ -152,7 +152,7 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     basis, D = contrasts(model.n_classes), model.n_classes - 1
     if D in PER_AXIS:
         classes = Classes(model, basis, gaussian_nodes(D), "product")
-        return classes, *_searched(classes, tol, max_iter)
+        return classes, *_solved_by_products(classes, tol, max_iter)
     pilot = Classes(model, basis, pilot_nodes(D))
     x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter)
     rule = best_rule(pilot, x)
@@ -162,6 +162,31 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     if residual > tol:
         found, _ = search(update, found, tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     return classes, _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
+
+
+def _solved_by_products(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
+    """Return the point that solves the equations with the nodes of `classes`, found on coarser products first.
+
+    A smooth problem is solved as well by fewer nodes: those at hand are then needed to verify it, once. If they do not,
+    the search goes on with more nodes, and where the coarser ones fail it begins with those at hand.
+    """
+    first, second = (
+        Classes(classes.model, classes.basis, product_nodes(classes.D, per_axis), "product")
+        for per_axis in PILOT_PER_AXIS[classes.D]
+    )
+    enough = max(tol, PILOT_TOL)
+    x, evaluations = _searched(first, enough, max_iter)
+    with np.errstate(all="ignore"):
+        if not relative_gap(first.image(x), x) <= enough:
+            return _searched(classes, tol, max_iter)
+        for finer in (second, classes):
+            if relative_gap(finer.image(x), x) <= tol:
+                continue
+            update = Logarithmic(finer)
+            found, _ = polished(update, update.pack(x), SEARCH_TOLERANCE_SHARE * tol)
+            x, evaluations = _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
+        solved = relative_gap(classes.image(x), x) <= tol
+    return (x, evaluations) if solved else _searched(classes, tol, max_iter)
 
 
 def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
@@ -176,8 +201,10 @@ def _sharpened(update: Logarithmic, x: Array, tol: float) -> Array:
     The residual of V and q themselves may be several times that of their logarithms.
     """
     with np.errstate(all="ignore"):
+        if not relative_gap(update.classes.image(x), x) > tol:
+            return x
         y = update.pack(x)
-        near = relative_gap(update(y), y) <= tol < relative_gap(update.classes.image(x), x)
+        near = relative_gap(update(y), y) <= tol
     return update.unpack(polished(update, y, SHARP_TOLERANCE_SHARE * tol)[0]) if near else x
 
 

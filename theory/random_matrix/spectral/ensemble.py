@@ -121,6 +121,12 @@ class DenseEnsemble:
         across = (white.T * self.offset) @ (null @ turn)
         return (white.T * self.offset) @ white, across, 1 / values[seen], levels
 
+    @property
+    def whitened(self) -> tuple[Array, Array]:
+        """Lam D in the whitened range of Sigma_D (r, r), and the eigenvalues of Sigma_D^-1 there (r,)."""
+        inner, _, inverse, _ = self._modes
+        return inner, inverse
+
     def at(self, nu: Numbers, traced: bool = True) -> ScalarEquation:
         """Return the scalar equation at nu (points,), real or complex.
 

@@ -85,10 +85,11 @@ def solve(equation: ScalarEquation, start: ComplexArray | None = None) -> Branch
         return _descended(equation)
     found = certify(equation, newton(equation, start, 25))
     lost = ~found.certified
-    return _replaced(found, lost, _descended(selected(equation, lost))) if lost.any() else found
+    return replaced(found, lost, _descended(selected(equation, lost))) if lost.any() else found
 
 
-def _replaced(found: Branch, where: Mask, new: Branch) -> Branch:
+def replaced(found: Branch, where: Mask, new: Branch) -> Branch:
+    """Return the roots with those of some points replaced."""
     values = {name.name: getattr(found, name.name).copy() for name in fields(Branch)}
     for name, value in values.items():
         value[where] = getattr(new, name)
@@ -121,7 +122,7 @@ def _descended(equation: ScalarEquation) -> Branch:
         near[moved] = (eta[moved] < -2 * h[moved].imag) | (eta[moved] < 1e-3 * abs(h[moved]))
         if near.any():
             there = selected(equation, near)
-            found = _replaced(found, near, certify(there, newton(there, h[near], 25)))
+            found = replaced(found, near, certify(there, newton(there, h[near], 25)))
         active = active[~found.certified[active] & (step[active] > 1e-4)]
         if not active.size:
             break

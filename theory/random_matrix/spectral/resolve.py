@@ -7,7 +7,7 @@ import numpy as np
 from theory.core.arrays import Array, ComplexArray
 from theory.random_matrix.spectral.bulk import TO_SERIES, WEIGHTS, Bulk, Interval, angles
 from theory.random_matrix.spectral.ensemble import DenseEnsemble, Ensemble, Indices, Mask
-from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, solved_blocks, trace
+from theory.random_matrix.spectral.equation import Branch, joined, replaced, share_below, solve, solved_blocks, trace
 
 MASS_TOLERANCE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
 TAIL_TOLERANCE = 1e-9  # of the last coefficients of a panel, as a mass
@@ -184,12 +184,27 @@ def _added(known: list[_Known], bulk: Indices, nu: Array, h: ComplexArray) -> li
 
 def _evaluated(ensemble: Ensemble, nu: Array, start: ComplexArray | None) -> tuple[Branch, Array, Array]:
     """Find roots, density and shares at nu (panels, points), the last two in its shape; no density where unsure."""
+    if isinstance(ensemble, DenseEnsemble) and start is not None and len(ensemble.whitened[1]) == ensemble.size:
+        return _evaluated_inside(ensemble, nu, start)
     parts, density, share = list[Branch](), [], []
     for equation, found in solved_blocks(ensemble, nu.ravel(), start):
         parts.append(found)
         share.append(share_below(equation, found))
         density.append(np.where(found.inside, trace(equation, found.h).imag / np.pi, 0.0))
     return joined(parts), np.concatenate(density).reshape(nu.shape), np.concatenate(share).reshape(nu.shape)
+
+
+def _evaluated_inside(ensemble: DenseEnsemble, nu: Array, start: ComplexArray) -> tuple[Branch, Array, Array]:
+    """Do the same without eigenvectors at the points whose root is surely that of a bulk."""
+    from theory.random_matrix.spectral.tridiagonal import solved_inside
+
+    found, traces, share = solved_inside(ensemble, nu.ravel(), start)
+    density = traces.imag / np.pi
+    if (lost := ~found.inside).any():
+        others, by_modes, below = _evaluated(ensemble, nu.ravel()[lost], None)
+        density[lost], share[lost] = by_modes, below
+        found = replaced(found, lost, others)
+    return found, density.reshape(nu.shape), share.reshape(nu.shape)
 
 
 def _assembled(spans: list[Span], done: list[tuple[_Panels, Array, ComplexArray]]) -> tuple[Bulk, ...]:
