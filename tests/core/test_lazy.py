@@ -111,9 +111,7 @@ def test_heavy_modules_wait_until_they_are_used():
         libraries, modules = run(f"import sys, {package}\n{heavy}\n{ours}").split("\n")[:2]
         assert libraries == ""
         assert int(modules) < 20
-    parts = (
-        "{'scipy.optimize', 'scipy.interpolate', 'scipy.integrate', 'scipy.sparse', 'scipy.stats'}"
-    )
+    parts = "{'scipy.optimize', 'scipy.interpolate', 'scipy.integrate', 'scipy.sparse', 'scipy.stats'}"
     one_point = (
         "from theory.masked import solve\nfrom theory.models import AR1, MaskedRidge\n"
         f"solve(MaskedRidge(AR1(20, 0.5), alpha=2.0, lam=0.1))\nimport sys\nprint(*{parts} & set(sys.modules))"
