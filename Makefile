@@ -74,7 +74,7 @@ help:
 	@echo "make analyse DATA=FILE          compare theory with your own data; KIND=matrix|sequences|text says what the file holds, OPTIONS=\"--drop-constant\" passes options on"
 	@echo "make gallery                    draw small PNGs of all figures in figures/gallery/, and write the page that shows them"
 	@echo "make docs                       build the documentation, for a browser without a network: docs/_build/html/index.html"
-	@echo "make test                       run the test suite;  make verify: run the slow checks too;  make bench: print the table of timings"
+	@echo "make test                       run the test suite;  make verify: run the slow checks too;  make bench: print the table of timings, with SCALE=1 how costs grow"
 	@echo "make test-pythons               run it on the oldest Python that setup.cfg names and this machine has, and make test-fast on each newer one"
 	@echo "make test-fast                  run a fast part of it: imports, examples, a file of each room;  make test-wheel: what pip installs"
 	@echo "make test-oldest                run the suite with the lowest versions that setup.cfg allows, in $(OLDEST)/"
@@ -178,8 +178,9 @@ verify: $(VENV)/.dask $(VENV)/.extra-docs
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
+# SCALE=1 measures instead how time and memory grow with sizes, and writes the tables of docs/costs.md.
 bench: $(VENV)/.bench $(EXTRAS:%=$(VENV)/.extra-%)
-	@$(PY) -m pytest -q tests/benchmarks --bench
+	@$(PY) -m pytest -q tests/benchmarks$(if $(SCALE),/test_costs.py --scale) --bench
 
 lint: $(STAMP)
 	@$(PY) -m ruff check . && $(PY) -m mypy

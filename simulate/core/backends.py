@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 import joblib
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
+from simulate.core.dask_cluster import connection_lost, silenced, watched
+
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
 FEEDING_THREAD, STOP_SECONDS = "ExecutorManagerThread", 5.0  # the thread of loky that must end before we go on
@@ -53,7 +55,8 @@ def run_tasks(
     BLAS gets one thread everywhere, since the processes use all cores already. The workers of Dask need the same
     checkout and environment as this process; `scheduler` is an address like tcp://host:8786.
     ValueError for an unknown backend, n_jobs = 0 or dask without address; ImportError without the package
-    `distributed`; ConnectionError where no scheduler answers.
+    `distributed`; ConnectionError where no scheduler answers, or the connection to it is lost. While there are no
+    workers the tasks wait, and a line on the standard error says so.
     """
     if backend not in ("loky", "dask"):
         raise ValueError(f"backend must be 'loky' or 'dask', got {backend!r}")
@@ -94,11 +97,15 @@ def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
         client = dask.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"no Dask scheduler answers at {scheduler} in {CONNECT_SECONDS} s: {error}") from error
-    with client:
+    finished = 0
+    with silenced(), client, watched(client, scheduler):
         names = dict(zip(client.map(_attempt, tasks, pure=False), [task.key for task in tasks], strict=True))
         for future, result in dask.as_completed(names, loop=client.loop, with_results=True, raise_errors=False):
+            if future.status in ("cancelled", "lost"):  # nobody here cancels: the client does, when it loses all
+                raise connection_lost(scheduler, finished, len(tasks))
             done = future.status == "finished"  # otherwise it killed several workers, or could not be sent
             yield Outcome(*result) if done else Outcome(names[future], None, str(result))
+            finished += 1
 
 
 def _distributed() -> Any:

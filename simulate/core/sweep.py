@@ -41,7 +41,8 @@ def sweep(
 
     TaskError at the first task that raises, or returns something else than finite numbers; ValueError for what is no
     Task, for an iterator without any, for a key that is used twice and for unknown options; OSError where the folder
-    cannot be written; ImportError or ConnectionError where Dask is missing or does not answer.
+    cannot be written; ImportError or ConnectionError where Dask is missing, does not answer, or is lost:
+    what is in the folder by then is kept.
 
     >>> sweep([Task("two", pow, (2, 1)), Task("four", pow, (2, 2))])
     {'two': 2.0, 'four': 4.0}

@@ -17,17 +17,32 @@ SMALLEST_RIDGE, LARGEST_RIDGE = 1e-300, 1e100
 
 def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
     """Return a finite C-ordered float64 copy (n, d) of `data`; ValueError where that, or `columns` columns, fails."""
+    matrix = copied_matrix(name, data, columns)
+    require_power(name, matrix, squares(matrix), data)
+    return matrix
+
+
+def copied_matrix(name: str, data: Any, columns: int | None = None) -> Array:
+    """Return a C-ordered float64 copy (n, d) of `data`, of which only type and shape are checked, else ValueError."""
     matrix = _real_numbers(name, data)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {matrix.shape}")
     if columns is not None and matrix.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, one for each coordinate, got {matrix.shape[1]}")
-    with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest float are refused below
-        power = np.einsum("ij,ij->j", matrix, matrix)  # needs no temporary, and keeps NaN and infinity
-    if not representable(power):
-        _raise_not_finite(name, matrix, table=data)
-        raise_not_representable(name, matrix)
     return matrix
+
+
+def squares(matrix: Array) -> Array:
+    """Return the sums of squares (d,) of the columns, without a temporary; NaN and infinity stay in them."""
+    with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest float are refused later
+        return np.asarray(np.einsum("ij,ij->j", matrix, matrix))
+
+
+def require_power(name: str, matrix: Array, power: Array, table: Any) -> None:
+    """Raise ValueError for entries that are not finite or too large or small, where the sums of squares (d,) say so."""
+    if not representable(power):
+        _raise_not_finite(name, matrix, table=table)
+        raise_not_representable(name, matrix)
 
 
 def block(name: str, given: Any, columns: int | None, start: int | None) -> Array:

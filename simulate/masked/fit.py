@@ -161,7 +161,7 @@ def fit(X: Any, lam: float) -> MaskedFit:
     True
     """
     lam = checks.ridge(lam)
-    data = as_row_blocks("X", X)
+    data = as_row_blocks("X", X, with_gram=True)
     found = _fast_route(data, lam) or spectral(data, lam)
     for array in (found.predictor, found.train_error, found.gcv_error, found.shrinkage):
         array.setflags(write=False)

@@ -168,7 +168,7 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
     ((3, 4), True)
     """
     strengths = checks.ridges(lams)
-    data = as_row_blocks("X", X)
+    data = as_row_blocks("X", X, with_gram=True)
     modes = spectral.decompose(data, float(strengths.min()))
     found = spectral.diagonals(modes, strengths)
     return MaskedPath(

@@ -222,7 +222,7 @@ class RowBlocks:
         a column that does not vary.
         """
         found = self.moments
-        mean, unit = found.mean, np.ones(self.d)
+        mean, unit = found.mean, None
         if standardize:
             spread = np.sqrt(found.variances)
             silent = spread <= ROUNDING_SPREAD * np.maximum(abs(found.lowest), abs(found.highest))
@@ -230,10 +230,13 @@ class RowBlocks:
                 column = int(silent.argmax())
                 raise ValueError(f"{self.name} must vary in every column to be standardized, column {column} does not")
             unit = 1 / spread
-        known = None
-        if found.n >= self.d:
-            known = Gram(found.n, np.asfortranarray(found.scatter * unit[:, None] * unit), None)
-        return self.mapped(partial(_affine, mean, unit), known)
+        scatter = found.scatter if unit is None else np.asfortranarray(found.scatter * unit[:, None] * unit)
+        known = Gram(found.n, scatter, None) if found.n >= self.d else None
+        change = partial(_affine, mean, unit)
+        if self.in_memory is None:
+            return self.mapped(change, known)
+        rows = change(0, self.in_memory)  # finite, as the rows are and their moments were checked to be
+        return RowBlocks(self.d, partial(views, rows), self.name, rows, known)
 
     @checked
     def columns(self, chosen: Sequence[int]) -> "RowBlocks":
@@ -277,10 +280,9 @@ def _columns(rows: RowBlocks, kept: NDArray[np.int64]) -> Iterator[Array]:
     return (block[:, kept] for block in rows)
 
 
-def _affine(mean: Array, unit: Array, _: int, block: Array) -> Array:
+def _affine(mean: Array, unit: Array | None, _: int, block: Array) -> Array:
     shifted = block - mean
-    shifted *= unit
-    return shifted
+    return shifted if unit is None else np.multiply(shifted, unit, out=shifted)
 
 
 def _changed(rows: RowBlocks, change: Callable[[int, Array], Array]) -> Iterator[Array]:

@@ -11,11 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
 
 from simulate.masked import checks
-from simulate.masked.row_blocks import RowBlocks, block_rows
+from simulate.masked.moments import Gram
+from simulate.masked.row_blocks import RowBlocks, block_rows, views
 from theory.core import Array, checked
 from theory.core.checks import shown
+
+TALL = 4  # rows for each column, from which on a Gram matrix that is kept is little beside the table
 
 
 @checked
@@ -36,8 +40,12 @@ def row_blocks(X: Any) -> RowBlocks:
     return as_row_blocks("X", X)
 
 
-def as_row_blocks(name: str, data: Any) -> RowBlocks:
-    """Convert anything that `row_blocks` takes; `name` is what errors call it. A matrix in memory is copied."""
+def as_row_blocks(name: str, data: Any, with_gram: bool = False) -> RowBlocks:
+    """Convert anything that `row_blocks` takes; `name` is what errors call it. A matrix in memory is copied.
+
+    `with_gram` says that the Gram matrix of a tall table will be needed: then its diagonal is what shows that all
+    entries are finite, which saves a pass over the table.
+    """
     if isinstance(data, RowBlocks):
         return data
     if isinstance(data, os.PathLike):
@@ -57,7 +65,17 @@ def as_row_blocks(name: str, data: Any) -> RowBlocks:
         return _of_dask(name, data)
     if hasattr(data, "iter_batches"):
         return _of_parquet(name, data)
-    return RowBlocks.of_array(name, checks.data_matrix(name, data))
+    return _of_matrix(name, data, with_gram)
+
+
+def _of_matrix(name: str, data: Any, with_gram: bool) -> RowBlocks:
+    matrix = checks.copied_matrix(name, data)
+    n, d = matrix.shape
+    products = dsyrk(1.0, matrix.T, lower=1) if with_gram and n >= TALL * d else None
+    power = checks.squares(matrix) if products is None else np.diagonal(products)
+    checks.require_power(name, matrix, power, data)
+    gram = None if products is None else Gram(n, products, None)
+    return RowBlocks(d, partial(views, matrix), name, matrix, gram)
 
 
 def _is_sequence_of_blocks(data: Any) -> bool:

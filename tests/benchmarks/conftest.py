@@ -21,6 +21,7 @@ FOLDER = Path(__file__).resolve().parents[2] / ".benchmarks"
 
 def pytest_addoption(parser):
     parser.addoption("--bench", action="store_true", help="run the benchmarks and print their table")
+    parser.addoption("--scale", action="store_true", help="with --bench: measure how costs grow, for docs/costs.md")
     parser.addoption(
         "--bench-folder", type=Path, default=FOLDER, help="where the table is written, by default %(default)s"
     )

@@ -5,6 +5,7 @@ The matrix has n rows and d columns. The flop limit is the time of a matrix prod
 
 import numpy as np
 import pytest
+from scipy.linalg.blas import dsyrk
 
 from simulate.masked import fit, fit_path, row_blocks
 from simulate.masked.dual import dual
@@ -47,6 +48,20 @@ def test_fit(jobs, n, d):
         goal={"the flop limit": "1/1.5 times"},
         limit={"the flop limit": "1/2 times"},
     )
+
+
+@pytest.mark.parametrize(("n", "d"), [(200_000, 50), (20_000, 200)])
+def test_tall_tables(jobs, n, d):
+    """The limit is a product X'X by BLAS and one pass for the means; a fit also copies the table, as it promises."""
+    X = data(n, d) + 3.0
+
+    def product_and_pass():
+        return dsyrk(1 / n, X.T, lower=1), X.mean(axis=0)
+
+    beside = {"the limit, X'X and the means": product_and_pass}
+    title = f"n = {n}, d = {d}"
+    jobs.compare(f"all regressions of a tall table, {title}", lambda: fit(X, LAM), beside=beside, goal="1/1.5 times")
+    jobs.compare(f"the same about the means, {title}", lambda: fit(row_blocks(X).centered(), LAM), beside=beside)
 
 
 @SHAPES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from theory import glm
-from theory.models import GaussianCovariateModel
+from theory.models import GaussianCovariateModel, HiddenManifold, Modes, TransferModel
 from theory.models.glm import eigenbasis
 
 
@@ -118,3 +118,44 @@ def test_the_published_draw_of_sign_and_erf_features():
         assert point.train_loss == pytest.approx(train_loss, abs=0.01)
     # The same draw by the authors' own program.
     assert glm.solve(model).test_error == pytest.approx(0.332520, abs=1e-6)
+
+
+def test_a_record_made_anew_of_the_same_numbers_shares_what_is_kept(decompositions):
+    Psi, Phi, Omega, theta = blocks(10, 20, 15, np.random.default_rng(0))
+    first = GaussianCovariateModel.from_blocks(Psi, Phi, Omega, theta, alpha=1.0, lam=0.01)
+    decompositions.clear()
+    again = GaussianCovariateModel.from_blocks(Psi, Phi, Omega.copy(), theta, alpha=2.0, lam=0.01)
+    assert decompositions == [("eigvalsh", 10)]  # that of Psi, which no record keeps
+    assert again.covariance is first.covariance
+    other = GaussianCovariateModel.from_blocks(Psi, Phi, Omega * (1 + 1e-15), theta, alpha=2.0, lam=0.01)
+    assert other.covariance is not first.covariance
+    # A matrix that was made writable is no longer what the record was made of.
+    first.covariance.setflags(write=True)
+    fresh = GaussianCovariateModel.from_blocks(Psi, Phi, Omega, theta, alpha=2.0, lam=0.01)
+    assert fresh.covariance is not first.covariance
+
+
+def test_modes_of_a_kept_basis_are_those_of_the_eigenbasis():
+    rng = np.random.default_rng(4)
+    root, signal = rng.standard_normal((7, 5)), rng.standard_normal(7)
+    for covariance in (root @ root.T, np.diag([3.0, 1.0, 2.0, 0.0, 1.0, 1.0, 5.0])):
+        kept = eigenbasis.kept_covariance("covariance", covariance)
+        found = eigenbasis.eigenbasis(kept)
+        known = Modes.of_eigenbasis(*np.linalg.eigh(kept), signal)
+        ours = found.modes(signal)
+        for name in ("weights", "covariances", "gram"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(known, name))
+        assert ours.diagonal == known.diagonal == (covariance[0, 1] == 0)
+
+
+def test_many_points_of_one_transfer_task_cost_one_decomposition(decompositions):
+    rng = np.random.default_rng(2)
+    task = HiddenManifold.random(30, 15, rng)
+    model = TransferModel(task=task, first_layer=rng.standard_normal((20, 30)) / 6, alpha=1.0, lam=0.1, loss="square")
+    errors = [glm.solve(replace(model, alpha=alpha)).test_error for alpha in (0.5, 1.0, 2.0)]
+    assert decompositions == [("eigh", 20)]
+    layer = np.array(model.first_layer)
+    changed = replace(model, first_layer=layer * 1.5, alpha=2.0)
+    assert glm.solve(changed).test_error != errors[-1]
+    assert decompositions == [("eigh", 20)] * 2
+    assert glm.solve(replace(model, alpha=2.0)).test_error == errors[-1]

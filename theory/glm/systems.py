@@ -41,7 +41,7 @@ def as_problem(model: Minimization) -> GeneralizedLinearModel:
 def covariate_problem(model: GaussianCovariateModel) -> GeneralizedLinearModel:
     """Turn a Gaussian covariate model into the general problem, in the eigenbasis of the student's covariance."""
     teacher = Cluster(labels=model.labels, teacher_signal=0, teacher_variance=model.power, noise=model.noise)
-    modes = Modes.of_eigenbasis(*eigenbasis(model.covariance), model.signal)
+    modes = eigenbasis(model.covariance).modes(model.signal)
     return GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=model.alpha, loss=model.loss, lam=model.lam)
 
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from theory.core import Array, checked, checks
@@ -122,6 +121,8 @@ class RowDependence(ABC):
             return 1 / law.heterogeneity
         if 1 / alpha >= law.present:
             raise ValueError(f"alpha must exceed {1 / law.present:.6g} for the rank of T, got {alpha!r}")
+
+        from scipy.optimize import brentq  # a fifth of a second to load, which records alone do not need
 
         present = law.nodes > 0
         logs, shares = np.log(law.nodes[present]), law.probabilities[present]

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator
 
 from theory.core.arrays import Array
 from theory.random_matrix.moments import RidgeMoments
@@ -30,6 +29,8 @@ def interpolated_moments(
 
     FloatingPointError, where numpy is told to raise it, for moments that are not positive.
     """
+    from scipy.interpolate import BarycentricInterpolator  # a quarter of a second to load, for many ridges alone
+
     count = count_of_nodes(low, high)
     middle, half = (math.log(high) + math.log(low)) / 2, (math.log(high) - math.log(low)) / 2
     places = middle + half * np.cos(math.pi * (np.arange(count) + 0.5) / count)

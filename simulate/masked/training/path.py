@@ -109,7 +109,7 @@ def fit_training_path(X: Any, times: PositiveGrid, lam: NonNegative = 0.0) -> Tr
     >>> print(path.times[path.best()], path.mean_test_estimate.round(2), path.mean_test_errors(covariance).round(2))
     1.0 [0.59 0.53 0.56 0.72] [0.6  0.54 0.57 0.71]
     """
-    data, lam = as_row_blocks("X", X), checks.ridge(lam)
+    data, lam = as_row_blocks("X", X, with_gram=True), checks.ridge(lam)
     return _path(SecondMoments.of(data, float(times.max()), lam), times, lam, data.n, data.d)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from theory.core.arrays import Array
 from theory.masked.holes.modes import commuting
@@ -64,6 +63,8 @@ class EdgeSearch:
         branch exist for all larger ridges; hence the minimum over all of them, and not that of one branch. The limit of
         infinite leverage is that of rows without weight.
         """
+        from scipy.optimize import minimize_scalar  # a fifth of a second to load, for tables with holes alone
+
         leverages = np.geomspace(1e-6, MAX_LEVERAGE, GRID_POINTS)
         ridges = np.array([self.ridge(float(one)) for one in leverages])
         i = int(ridges.argmin())

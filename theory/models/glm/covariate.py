@@ -100,6 +100,6 @@ class GaussianCovariateModel(SumObjective):
 def _explained(covariance: Array, signal: Array) -> float:
     """Return the power of a teacher that features of this covariance explain; what overflows is more than any power."""
     with np.errstate(over="ignore", invalid="ignore"):
-        eigenvalues, vectors = eigenbasis(covariance)
-        seen = eigenvalues > NEGLIGIBLE * eigenvalues[-1]
-        return float(np.sum((signal @ vectors[:, seen]) ** 2 / eigenvalues[seen])) / len(signal)
+        basis = eigenbasis(covariance)
+        seen = basis.eigenvalues > NEGLIGIBLE * basis.eigenvalues[-1]
+        return float(np.sum((signal @ basis.vectors)[seen] ** 2 / basis.eigenvalues[seen])) / len(signal)

@@ -1,7 +1,8 @@
 """Transfer of a trained first layer between two tasks on correlated hidden manifolds."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.random import Generator
 from theory.core import Array, Correlation, Count, Matrix, Positive, Vector, checked, checked_fields, checks
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
+from theory.models.glm.eigenbasis import content_digest
 from theory.models.glm.objective import LossOrName, SumObjective
 
 
@@ -97,14 +99,33 @@ class TransferModel(SumObjective):
         - 10 steps (0.49): 4.1(13), 4.7(11) and 2.9(6) %.
         - 20 steps (0.81): 10.8(8), 15.1(10) and 8.8(7) %. Longer training departs farther.
         """
-        F, theta = self.task.input_map, self.task.teacher
-        inputs, slopes = erf_covariance(F @ F.T)
-        shared = slopes * (F @ theta) / math.sqrt(len(theta))
-        features, slopes = erf_covariance(self.first_layer @ inputs @ self.first_layer.T)
-        signal = math.sqrt(len(features)) * slopes * (self.first_layer @ shared)
-        return GaussianCovariateModel(
-            covariance=features, signal=signal, power=1.0, alpha=self.alpha, lam=self.lam, loss=self.loss
-        )
+        kept = _features(_Layers(self.task.input_map, self.task.teacher, self.first_layer))
+        return replace(kept, alpha=self.alpha, lam=self.lam, loss=self.loss)
+
+
+class _Layers:
+    """The matrices that the features depend on, equal where their numbers are."""
+
+    def __init__(self, input_map: Array, teacher: Array, first_layer: Array) -> None:
+        self.matrices = input_map, teacher, first_layer
+        self._content = content_digest(*self.matrices)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Layers) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+
+# A curve over alpha or lam asks for the same features at every point; those of one pair of layers are kept.
+@lru_cache(maxsize=1)
+def _features(layers: _Layers) -> GaussianCovariateModel:
+    F, theta, W = layers.matrices
+    inputs, slopes = erf_covariance(F @ F.T)
+    shared = slopes * (F @ theta) / math.sqrt(len(theta))
+    features, slopes = erf_covariance(W @ inputs @ W.T)
+    signal = math.sqrt(len(features)) * slopes * (W @ shared)
+    return GaussianCovariateModel(covariance=features, signal=signal, power=1.0, alpha=1.0, lam=1.0)
 
 
 def erf_covariance(covariance: Array) -> tuple[Array, Array]:
