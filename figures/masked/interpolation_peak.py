@@ -26,7 +26,7 @@ def curves(covariance: Covariance) -> dict[str, Callable[[float], MaskedRidge]]:
 
 
 EXPERIMENT = Experiment(
-    title="Masked ridge regression",
+    title="The error of masked ridge regression peaks at $n = d$, and a ridge removes the peak",
     papers={
         "arXiv:2601.23208 (errors)": "The lines are explicit errors for large n and d, which the abstract announces. "
         "The body of the paper was not readable; the covariances and sizes are our own.",
@@ -42,10 +42,10 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
-    caption="The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
-    "averaged over the coordinates. The coordinates are independent (left), an AR(1) chain with the correlation r = "
-    "0.7 between neighbors (middle), or a Gaussian free field on a ring (right), whose inverse covariance is the "
-    "squared mass minus the lattice Laplacian. Lines are the theory in the limit d = infinity; markers are "
-    "simulations at d = {sizes}, extrapolated in 1/d, with error bars. With a small ridge the error peaks at n = d, "
-    "where the fit can just interpolate its samples; a ridge of order one removes the peak.",
+    caption="With a small ridge the error of masked regression peaks at n = d, where the fit can just interpolate "
+    "its samples; a ridge of order one removes the peak. The vertical axis is the mean squared error of a "
+    "coordinate predicted from all others on new samples, averaged over the coordinates. These are (a) "
+    "independent, (b) an AR(1) chain with the correlation 0.7 between neighbors, (c) a Gaussian free field on a "
+    "ring, whose inverse covariance is the squared mass minus the lattice Laplacian. Lines are the theory in the "
+    "limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d.",
 )

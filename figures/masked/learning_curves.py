@@ -153,7 +153,7 @@ def sides() -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title=r"Learning curves of masked regression and of a teacher, AR(1), $r = 0.7$",
+    title="Masked regression peaks at $n = d$ like a teacher whose labels are noisy",
     papers={
         "arXiv:2304.07235 (talk: training and test errors)": "The figure shows the peak at n = d, the training error "
         "that leaves zero there, and ridges that remove the peak, as the talk does, whose sizes are not known.",
@@ -211,20 +211,10 @@ EXPERIMENT = Experiment(
     ylabel="test error",
     xscale="log",
     yscale="log",
-    caption="The four panels on the left show the mean squared error on new samples (top) and on the training "
-    "samples (bottom), and share the legend between them. Masked regression, where no noise is added to anything, "
-    "stands beside a linear teacher on the same inputs, whose labels have noise of variance 0.34, which is the "
-    "conditional variance of a coordinate given all others. Each has curves for a vanishing ridge, for three fixed "
-    "ridges and for the ridge with the least test error. Lines are the theory in the limit d = infinity; markers "
-    "are simulations at d = 80 and 160, extrapolated in 1/d, with error bars. Without a ridge the test error "
-    "diverges at n = d, where the training error leaves zero; the test error there is 1.27 with lambda = 0.01 and "
-    "0.52 with the best ridge (teacher: 1.28 and 0.56). Top right: the test error without a ridge against the "
-    "distance from n = d. On both sides it approaches the variance of the noise over |alpha - 1| (dotted, slope "
-    "-1), for masked regression and for the teacher. Markers at the distances 0.05 and 0.1 come from d = 160 and "
-    "320. So close to the peak a finite size counts by n - d: for n < d the errors of size d are larger than the "
-    "limit by factors of about (d - n)/(d - n - 2) in masked regression, 9.2 in place of 7.0 at distance 0.05 and d "
-    "= 160, and (d - n)/(d - n - 1) for the teacher. This law is taken out, and what it leaves is extrapolated in "
-    "1/d. Bottom right, theory only: the best ridge falls as samples are added. That of the teacher is proportional "
-    "to 1/alpha; that of masked regression is smaller below n = d (0.88 against 1.04 at alpha = 0.5), equal at n = "
-    "d (0.52), and larger beyond (0.20 against 0.13 at alpha = 4).",
+    caption="Masked regression, to which no noise is added, has the learning curves of a linear teacher with "
+    "noisy labels: both diverge at n = d without a ridge, and the best ridge removes the peak. Inputs are AR(1) with r = 0.7; the teacher's noise has the conditional variance of a coordinate, 0.34. Lines are "
+    "the theory in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d. (c) "
+    "Without a ridge both errors approach this variance over |alpha - 1| (dotted); at 0.05 and 0.1 d is 160 and "
+    "320, and a finite-size law of n - d is taken out. (d, e) Training errors leave zero at n = d. (f) Theory "
+    "only.",
 )

@@ -78,7 +78,7 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="A finite number of masks a sample, AR(1), $r = 0.6$",
+    title="More masks per sample first hurt and then help, AR(1), $r = 0.6$",
     panels=[Panel(title=title, curves=curves(*setting)) for title, setting in SETTINGS.items()],
     theory=test_error,
     replicate=mean_test_error,
@@ -91,18 +91,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     draw=decorate,
-    caption="Each of n = alpha d samples is masked R times, every coordinate with probability p, and a coordinate "
-    "is regressed on the n R p pairs of a sample and a mask in which it is hidden. The vertical axis is the mean "
-    "squared error on new samples that are masked at the same rate. Lines are the theory in the limit d = infinity; "
-    "markers are regressions on masks that were really drawn, at d = 40 and 80, extrapolated in 1/d, with error "
-    "bars. Stars mark the largest error of a line; the highest line has a marker there instead, and the lowest has "
-    "no peak. More masks first hurt and then help: the peak lies where the number of pairs equals the number of "
-    "unknowns, n R p = d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error 4.00, against 1.00 "
-    "with one mask) and at R = 10 (3.88, against 0.99). A larger ridge moves it to fewer masks, R = 6 (1.20) and 8 "
-    "(1.16) at lambda = 0.05. The two highest peaks are simulated at d = 120 and 240, and the short strokes are the "
-    "errors of these sizes before extrapolation: 3.70(2) and 3.83(1) left, 3.60(2) and 3.71(1) right. Most of their "
-    "distance from the limit is explained by the number of pairs of a coordinate, which is binomial: the theory "
-    "averaged over it gives 3.67 and 3.81, 3.53 and 3.68. This effect is of order 1/d only where d exceeds several "
-    "hundred. Therefore it is taken out, and what it leaves is extrapolated in 1/d to the markers at the peaks, "
-    "4.00(3) and 3.89(3); elsewhere 1/d alone suffices.",
+    caption="More masks first hurt, then help: the error peaks where pairs of a sample and a mask that hides a "
+    "coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d samples is masked R times, "
+    "every coordinate with probability p; the vertical axis is the error on new samples masked alike. Lines are "
+    "the theory in the limit d = infinity; markers are fits on drawn masks at d = 40 and 80, extrapolated "
+    "in 1/d; stars mark the largest error of a line. The two highest peaks have d = 120 and 240 (short strokes); "
+    "there the binomial scatter of the number of pairs is taken out before the extrapolation.",
 )

@@ -38,7 +38,7 @@ def tuned(covariance: Covariance) -> Curve:
 
 AR = COVARIANCES["AR(1), $r = 0.6$"]
 EXPERIMENT = Experiment(
-    title="Optimal ridge",
+    title="With the best ridge the error falls with every sample, and the peak is gone",
     panels=[
         Panel(
             title="AR(1), $r = 0.6$",
@@ -65,12 +65,11 @@ EXPERIMENT = Experiment(
     replicates=40,
     ylabel="mean test error",
     yscale="log",
-    caption="The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
-    "averaged over the coordinates. Left: the error against the ridge. Lines are the theory in the limit d = "
-    "infinity, markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars, and stars mark the "
-    "least error, found as a root of the exact derivative; the best ridge is 1.53, 0.83 and 0.48 at alpha = 0.5, 1 "
-    "and 2. Right, theory only: the error with the best ridge at every sample ratio, for this chain, for blocks of "
-    "five coordinates with mutual correlations of 0.5, and for a covariance whose inverse is nu plus a random "
-    "matrix of the Gaussian orthogonal ensemble (GOE). This error falls monotonically as samples are added, and the "
-    "peak at n = d is gone.",
+    caption="With the best ridge at every sample ratio the error falls monotonically, and the peak at n = d is "
+    "gone. The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
+    "averaged over coordinates. (a) Lines are the theory in the limit d = infinity, markers simulations at d = "
+    "{sizes}, extrapolated in 1/d, and stars mark the least error, a root of the exact derivative: the best ridge "
+    "is 1.53, 0.83 and 0.48 at alpha = 0.5, 1 and 2. (b) Theory only, for this chain, for blocks of five "
+    "coordinates with correlations 0.5, and for a covariance whose inverse is nu plus a matrix of the Gaussian "
+    "orthogonal ensemble.",
 )

@@ -114,7 +114,7 @@ def marked(axes: Axes, rows: DataFrame, curve: str) -> "list[tuple[Line2D, float
 
 
 EXPERIMENT = Experiment(
-    title="Spectrum of the joint predictor",
+    title="The spectrum of the joint predictor is predicted with its edges, atom and outlier",
     papers={
         "arXiv:2601.23208 (spectrum)": "The figure shows the spectral structure of the joint predictor, which the "
         "abstract names; the body of the paper was not readable.",
@@ -125,16 +125,10 @@ EXPERIMENT = Experiment(
     ylabel="density",
     draw=draw,
     unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
-    caption="Row k of the joint predictor holds the coefficients that predict coordinate k from the others, at "
-    f"lambda = {LAM}. Lines are the predicted density of the continuous part of the spectrum of this predictor in "
-    "the limit d = infinity; markers are histograms of the eigenvalues of predictors fitted to samples with d = "
-    "150, with error bars. Histograms of a finite d differ from the limit by terms of order 1/d, most at the edges. "
-    "The two variances are 0.3 on 80 % of the coordinates and 4 on 20 %; the scaled AR(1) chain has r = 0.6, the "
-    "variance 4 at every fifth coordinate and 0.3 at the others. With n = d/2 a share 0.3 of the eigenvalues "
-    "coincides in one atom at -0.46 (the arrow, whose height means nothing), which a finite d smears over three "
-    "bins (the isolated markers); of the continuous part one bulk lies left of the atom and one right of it. In the "
-    "last panel a spike spread over all coordinates is added to the first noise, of strength 0.15, below the "
-    "threshold, or 4, above it. The dotted line is the outlier that is predicted for the strong spike, and the two "
-    "raised markers beside it are this one eigenvalue in 150; the weak spike has none. No parameter of the density, "
-    "its edges, the atom or the outlier is fitted.",
+    caption="The density of the eigenvalues of fitted joint predictors is predicted without a fitted parameter, "
+    "with edges, atom and the outlier of a spike. Row k of the predictor holds the coefficients for "
+    "coordinate k, at ridge 0.1. Lines are the density for infinite size; markers are histograms at d = 150. The "
+    "variances are 0.3 on 80 % of the coordinates and 4 on 20 %; the AR(1) chain has r = 0.6. (b) With n = d/2 a "
+    "share 0.3 of the eigenvalues is one atom (arrow), which a finite d smears over three bins. (d) A spike of "
+    "strength 0.15 has no outlier; that of strength 4 is the dotted line, and the two raised markers.",
 )

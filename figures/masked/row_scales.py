@@ -26,7 +26,7 @@ def no_ridge(law: RowScales) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title="Rows of different scale, AR(1), $r = 0.6$",
+    title="Rows of different scale lower the peak, AR(1), $r = 0.6$",
     panels=[
         Panel(
             title=r"$\lambda = 0.01$",
@@ -50,11 +50,10 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
-    caption="Rows are multiplied by the square roots of random scales of mean 1, which leaves the covariance as it "
-    "is; h is the mean square of the scales: 1 for Gaussian rows, 2 for Student-t rows with 6 degrees of freedom, "
-    "and 3 for the two scales, of which a quarter of the rows has the larger one. The vertical axis is the mean "
-    "squared error of masked regression on new rows of the same law. Lines are the theory of each law in the limit "
-    "d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars. With a ridge the "
-    "peak at n = d is lower and the error above it higher, the more unlike the rows are. Without a ridge the three "
-    "curves are one below n = d: each row is fitted exactly, whatever its scale.",
+    caption="With a ridge, the more unlike the rows are in scale, the lower is the peak at n = d and the higher "
+    "the error above it; without a ridge the law of the scales does not matter below n = d, where each row is "
+    "fitted exactly. Rows are multiplied by square roots of random scales of mean 1; h is their mean square: 1 "
+    "for Gaussian rows, 2 for Student-t rows with 6 degrees of freedom, 3 for two scales, a quarter of the rows "
+    "with the larger. The vertical axis is the error on new such rows. Lines are the theory in the limit d = "
+    "infinity; markers are simulations at d = {sizes}, extrapolated in 1/d.",
 )

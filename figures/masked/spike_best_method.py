@@ -69,19 +69,11 @@ EXPERIMENT = Experiment(
     xlim=(float(ALPHAS[0]), float(ALPHAS[-1])),
     ylim=(float(LAMS[0]), float(LAMS[-1])),
     unjudged="all numbers are thresholds by theory",
-    caption="The color of a point tells the method whose threshold, the least strength of a delocalized spike that "
-    "it sees, is the lowest. A pale color says that masked regression and the best kind of PCA need almost the same "
-    "strength, a full one that they differ by a factor of two or more. Thresholds are the same however the "
-    "direction is read off. Contours are the threshold of masked "
-    "regression over that of the best of three kinds of PCA (of the covariance, of the correlation matrix and of "
-    "the covariance without its diagonal), which have no ridge; below 1 masked regression is best. PCA of the "
-    "covariance and PCA without the diagonal have no color, since neither is anywhere the best alone. All numbers "
-    "are theory in the limit d = infinity. The noises are: two variances, 0.3 on 80 % of the coordinates and 4 on "
-    "20 %; an AR(1) chain with r = 0.6 that is scaled to the same two variances; half an AR(1) chain with r = 0.8 "
-    "beside independent coordinates, with equal variances; and half the coordinates in pairs correlated by 0.95 "
-    "beside groups of ten correlated by 0.5, with equal variances. With pairs and blocks masked regression is best "
-    "on 68 % of the map, from alpha = 0.29 on, and needs as little as 0.32 times the strength (lambda = 0.04, alpha "
-    "= 10). With two variances and scaled AR(1) correlation PCA is best everywhere: by less than 1 % at lambda = "
-    "0.001 and large alpha, and by factors of up to 6.5 and 3.1 elsewhere. With half AR(1) masked regression needs "
-    "1.01 to 1.56 times the strength of PCA, of which the three kinds are alike because all variances are equal.",
+    caption="With correlated pairs and blocks masked regression sees weaker spikes than every kind of PCA on 68 % "
+    "of the map; with two variances and scaled AR(1) PCA of the correlation matrix is best everywhere. All "
+    "numbers are theory in the limit d = infinity. Colors tell the method with the lowest threshold, the least "
+    "strength of a spread-out spike that it sees: pale where masked regression and the best PCA need almost the "
+    "same strength, full where they differ by a factor of two. Contours are the threshold of masked regression "
+    "over that of the best of three kinds of PCA (covariance, correlation, covariance without diagonal). In half "
+    "AR(1) the three kinds are alike, since variances are equal.",
 )

@@ -73,7 +73,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title=r"Localized spikes, $\alpha = 1$",
+    title=r"A spike on few coordinates: $\alpha = 1$",
     panels=[
         Panel(title="isotropic noise", curves=curves(Isotropic, 0.05), ylim=(0.9, 10)),
         Panel(title=QUIET, curves=curves(TwoLevel, 0.001), ylim=(0.2, 20)),
@@ -93,20 +93,11 @@ EXPERIMENT = Experiment(
     yscale="log",
     draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
-    caption="The spike has equal entries on L of many coordinates, and alpha = 1. Top: each dot is the least "
-    "strength at which a method sees it, by theory (lines join the dots); a triangle at the top, moved a little to "
-    "the right for each further method, means that no strength suffices. Left, isotropic noise: a spike on one "
-    "coordinate correlates with nothing, so that masked regression (lambda = 0.05) never sees it; it needs strength "
-    "1.87, 1.44, 1.22 and 1.02 at L = 2, 3, 5 and 40. PCA needs 1 throughout and is better there, and PCA without "
-    "the diagonal lies between the two from L = 2 on; correlation PCA needs L > 2 and strengths 3.00 and 1.67 at L "
-    "= 3 and 5, and is worse. Right, a spike on quiet coordinates (variance 0.3, where others have 4): masked "
-    "regression (lambda = 0.001) needs 0.60, 0.46 and 0.38 at L = 2, 3 and 5; correlation PCA cannot see L = 2 and "
-    "needs 0.90 and 0.50; PCA needs 5.49 throughout, and PCA without the diagonal 4.57, 3.93 and 3.53. Masked "
-    "regression is best of all here from L = 2 on; correlation PCA reaches it as L grows. Bottom: the squared "
-    "overlap of the leading direction with the spike at a fixed strength; lines are theory in the limit d = "
-    "infinity, markers fits at d = 120 and 240, extrapolated in 1/d, with error bars. By theory PCA has the largest "
-    "overlap (0.75) at strength 4 in isotropic noise for every L, and masked regression at strength 2 on quiet "
-    "coordinates (0.54, 0.60 and 0.61 at L = 2, 5 and 20). The simulation agrees within its error bars, and at L = "
-    "20 it cannot tell the best methods apart. Where theory says that a method sees nothing, the overlaps approach "
-    "zero only slowly as d grows, and z is not judged.",
+    caption="Masked regression does not see a spike on one coordinate, which correlates with nothing, but needs "
+    "little strength from two quiet coordinates on. The spike has equal entries on L coordinates. (a, b) Dots "
+    "joined by lines are the least strengths that methods see, by theory, in isotropic noise and on coordinates "
+    "of variance 0.3 where others have 4; a triangle at the top: no strength suffices. (c, d) The overlap of the "
+    "leading direction with the spike: lines are the theory, markers fits at d = 120 and 240, extrapolated in "
+    "1/d. Where a method sees nothing, overlaps vanish slowly with d, and z is not judged; at L = 20 the "
+    "simulation cannot tell the best methods apart.",
 )

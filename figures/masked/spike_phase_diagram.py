@@ -49,7 +49,7 @@ def ridges() -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title="Least strength of a delocalized spike that is seen",
+    title="Least strength of a spread-out spike that is seen",
     papers={
         "arXiv:2601.23208 (against PCA)": "It agrees with the abstract for three of four noises of our own that masked "
         "regression outperforms PCA of the covariance; for half a chain beside independent coordinates PCA is better.",
@@ -84,18 +84,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     unjudged="all numbers are thresholds by theory",
-    caption="All lines are thresholds by theory in the limit d = infinity: the least strength at which a method "
-    "sees a spike spread over all coordinates, so that lower is better; where three lines of PCA seem one, they "
-    "coincide. Numbers below are for alpha = 0.5, 1 and 4, and masked regression has lambda = 0.001. Two variances "
-    "(0.3 on 80 % of the coordinates, 4 on 20 %): masked regression needs 0.99, 0.38 and 0.18, less than PCA of the "
-    "covariance (4.83, 3.89, 2.51) and PCA without the diagonal (3.67, 2.69, 1.42); correlation PCA (0.52, 0.37, "
-    "0.18) is better below alpha = 1 and nearly equal above. AR(1) with r = 0.6, scaled to the same two variances: "
-    "the order is the same, with 1.89, 1.26 and 0.91 for masked regression against 5.61, 4.62 and 3.25 (PCA) and "
-    "1.47, 1.23 and 0.90 (correlation PCA). Half an AR(1) chain with r = 0.8, half independent, equal variances: "
-    "masked regression is worst, with 10.2, 11.8 and 9.9 against 8.26, 7.61 and 6.57 for PCA. Pairs correlated by "
-    "0.95 and groups of ten correlated by 0.5, equal variances: it is best, with 5.09, 2.62 and 1.52 against 5.71, "
-    "4.98 and 3.82. Last panel: the threshold of masked regression at alpha = 1 over that of the best kind of PCA, "
-    "against the ridge, for the four noises. For pairs and blocks the best ridge (star) is 0.0102, with 0.51 times "
-    "the threshold of PCA; for the first two noises the best ridge is 0, and for half AR(1) it is infinity, where "
-    "masked regression becomes PCA without the diagonal.",
+    caption="By theory masked regression needs the least strength to see a spike where coordinates are correlated "
+    "in pairs and blocks, and the largest where half of them are a chain. Lines are thresholds in the limit d = "
+    "infinity; masked regression has lambda = 0.001. (a) Two variances, 0.3 on 80 % of the coordinates and 4 on "
+    "20 %; (b) AR(1) with r = 0.6, scaled to these; (c) half AR(1) with r = 0.8, half independent; (d) pairs "
+    "correlated by 0.95 and groups of ten by 0.5. (e) The threshold of masked regression over that of the best "
+    "PCA at alpha = 1; the star is its best ridge where that is finite. Lines of PCA may coincide.",
 )
