@@ -100,7 +100,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Binary networks at initialization",
+    title="Networks of binary sign neurons have no critical initialization",
     compute=compute,
     panels=(
         Panel(title=SIGNALS, curves={}, ylabel=r"depth scale $\xi$ (layers)", yscale="log"),
@@ -117,15 +117,13 @@ EXPERIMENT = Experiment(
     xlabel=r"variance of the means $\sigma_m^2$",
     draw=draw,
     unjudged="a draft is too small for the theory",
-    caption="Binary weights are drawn at random with given means; a surrogate is the network of continuous outputs "
-    "that replaces their average. Lines: fixed points of the maps of infinitely wide layers. Markers: means over 16 "
-    f"drawn networks of {WIDTH} neurons in each layer and {PAIRS} pairs of inputs, with error bars. Left: the number "
-    "of layers over which a change of the correlation of two inputs decays by a factor e. With sign neurons it stays "
-    "below 1/log(pi/2) = 2.214 whatever the initialization: there is no critical point. With tanh it diverges if the "
-    "means tend to +1 or -1 and the biases vanish; the weights are then no longer random. Middle: the same number for "
-    "the mean square of gradients, by backpropagation through the drawn weights. Right: sign networks of "
-    f"{SMALL} neurons whose weights are all drawn {DRAWS} times, with bias variance 0.1. The regression of the mean "
-    "sign of each neuron on the output of the surrogate has slope one in every layer.",
+    caption="Signals in binary networks with sign neurons decay within few layers whatever the initialization: "
+    "there is no critical point. Weights are drawn at random with given means; a surrogate is the network of "
+    "continuous outputs that replaces their average. Lines are fixed points of the maps of infinitely wide "
+    "layers; markers are means over 16 drawn networks. (a) The number of layers over which a change of the "
+    "correlation of two inputs decays by a factor e: below 2.214 with signs; with tanh it diverges as means tend "
+    "to +-1 and biases vanish. (b) The same for squared gradients. (c) Regressions of the mean sign of each "
+    "neuron on its surrogate, whose slope is one in every layer.",
     papers={
         "arXiv:1902.00177, Figs. 1 and 4": "The paper gives the deterministic surrogate a line of critical "
         "initializations for phi with slope 1 at zero, such as tanh, and the sampled surrogate with binary neurons "

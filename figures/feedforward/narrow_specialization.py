@@ -96,7 +96,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title=f"Bayes-optimal students of narrow networks, HMC with $K = {K}$ hidden units and $N = {N}$ inputs",
+    title="Units of narrow networks specialize suddenly with erf, continuously with ReLU",
     measure=risk,
     theory=of_start,
     settings={f"{name}/{start}": lambda x, name=name, start=start: (network(name, x), start) for name, start in POINTS},
@@ -113,18 +113,13 @@ EXPERIMENT = Experiment(
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     draw=draw,
     unjudged="the theory is the limit of many inputs and many units",
-    caption="A student with the architecture of the teacher learns from noisy labels; q is the overlap of a unit with "
-    "its counterpart in the teacher, and a state with q > 0 is specialized. Lines: the stable states of the theory for "
-    "1 << K << N. Where two coexist, the one with the larger free entropy is the equilibrium. With erf, whose second "
-    "Hermite coefficient vanishes, the specialized state appears at the spinodal and is the equilibrium from the "
-    "transition on; ReLU units specialize continuously at the onset. Markers: students sampled by Hamiltonian Monte "
-    "Carlo, means over {replicates} teachers with error bars; every run has mixed by its R-hat. Runs from the "
-    "teacher should lie on the state of largest q, runs from random weights on that of smallest q. The theory is the "
-    "limit of large K and N/K. At K = 6 and N = 60 measured errors are larger by up to 30 percent where units are "
-    "alike, because n samples determine the N numbers of their sum only with an error, and by a few percent far above "
-    "the thresholds. So small a system also rounds the thresholds of erf: from alpha = 2 on runs from random weights "
-    f"leave q = 0, and none is shown there. z is judged only beyond {JUDGED} times the transition or onset, where the "
-    "corrections are smaller than the error bars.",
+    caption="Students with erf units specialize suddenly, at the transition, and those with ReLU units "
+    "continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = 60 "
+    "inputs, noisy labels); q is the overlap of a unit with its counterpart. Lines are the stable states of the "
+    "theory for 1 << K << N; where two coexist, that of larger free entropy is the equilibrium. Markers are "
+    "students sampled by Hamiltonian Monte Carlo, means over {replicates} teachers, from the teacher (largest q) "
+    "and from random weights (smallest q). Errors are larger by up to 30 % where units are alike, and thresholds "
+    "of erf are rounded; z is judged well beyond them.",
     papers={
         "arXiv:2507.00629": "The figure has both branches of the error against the sample ratio, and the transition, "
         "for infinitely many hidden units, labels with noise and Bayes-optimal temperature; the authors draw 10 "

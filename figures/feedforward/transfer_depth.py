@@ -107,7 +107,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Depth of transfer, nested features, ridge regression, $\\sigma^2 = 0.1$",
+    title="Freeze many layers with few samples, none with many",
     compute=compute,
     panels=(
         Panel(title=FROZEN, curves={}, ylabel=r"risk $E(w \cdot x - \hat y)^2$", yscale="log"),
@@ -123,17 +123,12 @@ EXPERIMENT = Experiment(
     xscale="log",
     draw=draw,
     unjudged="a draft is too small for the theory",
-    caption="A linear target is learned by ridge regression on the features that are left after some layers were "
-    "frozen. Lines: closed forms at the best ridge. Markers: means over 16 draws of samples, with error bars; in each "
-    "draw the ridge is the one that is best for the other 15. Where samples or features are few, n and all dimensions "
-    "are enlarged by the factor d/400 in the simulation. Left: the risk with the features of each depth; k features "
-    "are left, which hold the share s of the target's variance. The points of one n share their samples. With few "
-    "samples it is best to freeze many layers, with many samples to freeze none. Crosses and vertical lines mark the "
-    "sizes at which the best depth changes. Middle: the risk of the deeper of two depths minus that of the shallower "
-    "on the same samples, divided by the latter, around the size at which theory finds them equal: the sign changes "
-    "there. Right: all 400 weights are fine-tuned from those of a source task whose weights have the overlap rho with "
-    "the target's. At rho = 0.9 this is better than the best frozen depth at every n; at rho = 0.7 freezing is better "
-    "at intermediate n.",
+    caption="With few samples it is best to freeze many layers, with many samples none. A linear target is "
+    "learned by ridge regression on the features that are left. Lines are closed forms at the best ridge; markers "
+    "are means over draws of samples. (a) The risk by depth; k features are left, which hold the share s of the "
+    "target's variance. Crosses mark the sizes at which the best depth changes. (b) The relative risk of the "
+    "deeper of two depths: its sign changes where theory finds them equal. (c) All weights fine-tuned from a "
+    "source with overlap rho: at 0.9 better than freezing at every n, at 0.7 not at intermediate n.",
     papers={
         "arXiv:2303.01429": "The published text was not readable. Its question is asked of a model that can be solved: "
         "it is best to freeze many layers with few samples and none with many.",

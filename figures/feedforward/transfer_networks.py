@@ -112,7 +112,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Transfer between two tasks of deep tanh teachers, $d = 32$, four hidden layers of 64",
+    title="Freeze some layers with few target samples, if the others start anew",
     compute=compute,
     panels=(
         *(
@@ -126,13 +126,13 @@ EXPERIMENT = Experiment(
     ),
     xlabel="number of frozen layers $k$",
     draw=draw,
-    caption="With few samples of the target task it is best to freeze some layers, fewer the more samples there are, "
-    "if the others start anew; with a warm start freezing none is as good. There is no theory; thin lines join "
-    "markers. Source and target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 and "
-    "0.3. A network trained on the source keeps its first k layers; the others are trained on n_t samples, from new "
-    "weights (first panel) or the source's (second). Last panels: three measures of the similarity of hidden layers, "
-    "of two networks of the source task and of source and target networks. Markers are means over three pairs of "
-    "teachers, with error bars.",
+    caption="With few samples of the target task it is best to freeze some layers, fewer the more samples there "
+    "are, if the others start anew; with a warm start freezing none is as good. There is no theory; lines join "
+    "means. Source and target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 "
+    "and 0.3. A network trained on the source keeps its first k layers; the others are trained on n_t samples, "
+    "(a) from new weights or (b) from the source's. The last panels show three measures of the similarity of "
+    "hidden layers, of two networks of the source task and of source and target networks. Three pairs of "
+    "teachers.",
     papers={
         "arXiv:2303.01429 (networks)": "The published text was not readable; teachers, sizes and protocol are our own. "
         "The best depth changes as expected if the other layers are drawn anew, and is 0 if they start from the "

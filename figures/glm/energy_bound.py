@@ -52,7 +52,7 @@ def descents(problem: Bounded, d: int, rng: Generator) -> dict[str, float]:
 
 
 EXPERIMENT = Experiment(
-    title=r"The loss $1/(1 + e^{yh})$ on random labels, $\alpha = 3$",
+    title="Replica symmetry bounds the energy of a loss that is not convex",
     curves={
         "least of 8 descents; line: one-step theory": Curve(number=LEAST, color=0),
         "one descent": Curve(number=ONE, line=(), color=1),
@@ -70,11 +70,11 @@ EXPERIMENT = Experiment(
     xlabel=r"ridge $\lambda$",
     ylabel="energy / symmetric bound",
     xscale="log",
-    caption="Where a loss is so far from convex that its proximal operator jumps, replica symmetry gives only a lower "
-    "bound of the training energy. The energy is the sum of losses over d plus the ridge, here over that bound, which "
-    "is the dashed line. The solid line is the energy by one step of replica symmetry breaking; at ridges from "
-    "0.1 on the two are one, and the symmetric point is stable. Markers are descents (L-BFGS) from random weights at "
-    "d = {sizes}: one of them, and the least of eight on the same set, with error bars over {replicates} such sets. "
-    "From each energy is subtracted what its set has above the theory at a ridge of 0.2, where all descents agree. "
-    "Descents end in local minima, above the least energy.",
+    caption="Where a loss is so far from convex that its proximal operator jumps, replica symmetry gives only a "
+    "lower bound of the training energy. The loss is 1/(1 + e^(yh)) on random labels at alpha = 3; energies, "
+    "losses over d plus the ridge, are divided by that bound (dashed). The solid line is one step of replica "
+    "symmetry breaking; from ridge 0.1 on the two are one, and the symmetric point is stable. Markers are "
+    "descents (L-BFGS) from random weights at d = {sizes}: one, and the least of eight on the same set; what a "
+    "set has above the theory at ridge 0.2, where all descents agree, is subtracted. Descents end in local minima "
+    "above.",
 )

@@ -160,7 +160,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 RATIO, ABOVE_FLOOR = r"samples per spin $\alpha = n/p$", "excess over the Bayes floor"
 EXPERIMENT = Experiment(
-    title="Pseudo-likelihood of the Sherrington-Kirkpatrick model, one site",
+    title="A Gaussian mixture describes the pseudo-likelihood of one spin",
     measure=fits,
     by_point=True,
     by_number=True,
@@ -196,14 +196,11 @@ EXPERIMENT = Experiment(
     replicates=8,
     draft=lambda own: thinned(replace(own, measure=partial(fits, sites=1, sweeps=5)), line=2),
     draw=draw,
-    caption="One spin is predicted from the p others by logistic regression, which minimizes the sum of losses + "
-    "(lambda/2)|w|^2 with fields w.x/sqrt(p). Lines are the replica theory of a mixture of two Gaussian clusters in "
-    "the limit p = infinity, where everything is known: the clusters have means +-beta W J_i and the common "
-    "covariance W = (1 + beta^2 - beta J)^-1. Markers are fits to sampled spins of 8 models with p + 1 spins, p = "
-    "80 and 160, and couplings J with rows of unit length, 3 sites of each, extrapolated in 1/p, with error bars. "
-    "The upper row shows the test loss at lambda = 1, with the Bayes floors, which are the least losses possible "
-    "(dotted), and the training loss at lambda = 0.01 (dashed: 0.0001), with the thresholds (dotted) up to which a "
-    "plane separates the labels. The lower row shows the excess of the test loss over the least one at beta = 0.6, "
-    "with the large-sample law p/(2n) (dashed), and the same excess against the ridge, with a star at the optimum. "
-    "The Gaussian mixture describes the fits to spins.",
+    caption="Logistic regression of one spin of the Sherrington-Kirkpatrick model on the p others has the errors "
+    "of a mixture of two Gaussian clusters. It minimizes losses + (lambda/2)|w|^2, with fields w.x/sqrt(p). Lines "
+    "are the replica theory in the limit p = infinity, where means +-beta W J_i and covariance W = (1 + beta^2 - "
+    "beta J)^-1 are known. Markers are fits to sampled spins at p = 80 and 160, extrapolated in 1/p. (a) Test "
+    "loss at lambda = 1, with Bayes floors (dotted). (b) Training loss at lambda = 0.01 (dashed 0.0001), with "
+    "thresholds of separability (dotted). (c, d) Excess of the test loss at beta = 0.6, with the law p/(2n) "
+    "(dashed) and the optimum (star).",
 )

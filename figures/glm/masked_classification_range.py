@@ -113,7 +113,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title=rf"Pseudo-likelihood of one site against the Gaussian mixture, $\alpha = {ALPHA:g}$, $\lambda = {LAM:g}$",
+    title="Where the Gaussian mixture describes pseudo-likelihood of one site",
     compute=compute,
     panels=(
         Panel(title=WARMTH, xlabel=r"$\beta/\beta_c$", xlim=(0.2, 1.0)),
@@ -129,19 +129,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="on sparse graphs the test loss has no prediction, and where a limit is extrapolated the sizes "
     "themselves are not judged",
-    caption="The axes show by how many percent the test loss (left, middle) and the entropy of a masked site given "
-    "the others (right) exceed those of the Gaussian mixture with the same means and covariance. Markers are means "
-    "over {replicates} models, each with its own prediction, with error bars; markers at one temperature stand a "
-    "little aside of each other. Models have 31 and 61 sites (16 and 31 with colors), of which 2 to 4 are fitted to "
-    "5 training sets each. Dense models are extrapolated in 1/N; sparse ones are shown at the larger size. The gray "
-    "band is 1 % to each side. The moments are measured on 6000 states, which moves the predictions by about 0.1 %. "
-    "The test loss of dense spins lies within 1 % of the mixture in the limit, up to 0.9 of the critical inverse "
-    "temperature beta_c, with bars of 0.3 to 0.8 % to each side, and so does that of dense three-color models at 0.3 "
-    "and 0.6. At 0.9 spins lie 0.8 % and three colors 2.0 % above the mixture, each with a score z of 2.0: their "
-    "bars just reach zero, and that of three colors, 2 % to each side, cannot show an agreement within 1 %. At 31 "
-    "sites three colors are 0.8 to 0.9 % above the mixture at 0.3 and 0.6, and 2.0(4) % at 0.9. On sparse graphs "
-    "with J = +-1 the entropy stays above that of the mixture. Dashed lines, in the middle too, show this excess of "
-    "the entropy, exact on trees: 0.1, 1.8 and 8 % at degree 3 and beta/beta_c = 0.3, 0.6 and 0.9, and at 0.6 only "
-    "0.7 and 0.3 % at degrees 6 and 12. It limits the theory when samples are many; with 2 samples for each spin the "
-    "test loss hides most of it.",
+    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and "
+    "covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays "
+    "above it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 "
+    "and 31 with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse "
+    "ones shown at the larger size. The band is 1 % to each side. Dashed lines show the excess of the entropy, "
+    "exact on trees. At 0.9 three colors lie 2.0 % above, with bars of 2 %.",
 )

@@ -66,7 +66,7 @@ def two_classes(own: Experiment) -> Experiment:
 
 
 EXPERIMENT = Experiment(
-    title=r"Gaussian mixtures, $\lambda = 0.1$, biases trained",
+    title="Which loss is nearest to the least error of Gaussian mixtures",
     papers={
         "arXiv:2106.03791": "Errors on Gaussian mixtures of two and three clusters by the equations of the paper; "
         "variances, shares, ridges and means are our own.",
@@ -81,13 +81,11 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="test error (share of wrong labels)",
     xscale="log",
-    caption="Left and middle: two clusters with means +-mu, |mu| = 1, and variance 0.5. Right: three clusters whose "
-    "means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, 1), with variance 0.4. Colored lines are the "
-    "theory in the limit p = infinity, markers are simulations at p = {sizes}, extrapolated in 1/p, with error bars. "
-    "Black dash-dotted lines are the error of classifying by the posterior mean of mu, with the shares known, which "
-    "no method can beat. With equal shares the logistic loss comes nearest to it. With shares 1/4 and 3/4 and few "
-    "samples the error of the logistic loss nears 1/4, that of always naming the larger cluster, and the hinge and "
-    "the square loss are better; from one sample a dimension on the logistic loss is the best again. With three "
-    "clusters softmax is better than the square loss.",
+    caption="With equal shares the logistic loss comes nearest to the least error; with shares 1/4 and 3/4 and "
+    "few samples the hinge and the square loss are better. Black dash-dotted lines are the error of classifying "
+    "by the posterior mean of mu with known shares, which no method can beat. (a, b) Two clusters at +-mu, |mu| = "
+    "1, variance 0.5. (c) Three clusters whose means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, "
+    "1), variance 0.4: softmax is better than the square loss. Biases are trained, lambda = 0.1. Lines are the "
+    "theory in the limit p = infinity, markers are simulations at p = {sizes}, extrapolated in 1/p.",
     draft=two_classes,
 )

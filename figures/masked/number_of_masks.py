@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     caption="More masks first hurt, then help: the error peaks where pairs of a sample and a mask that hides a "
     "coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d samples is masked R times, "
     "every coordinate with probability p; the vertical axis is the error on new samples masked alike. Lines are "
-    "the theory in the limit d = infinity; markers are fits on drawn masks at d = 40 and 80, extrapolated "
-    "in 1/d; stars mark the largest error of a line. The two highest peaks have d = 120 and 240 (short strokes); "
-    "there the binomial scatter of the number of pairs is taken out before the extrapolation.",
+    "the theory in the limit d = infinity; markers are fits on drawn masks at d = 40 and 80, extrapolated in 1/d; "
+    "stars mark the largest error of a line. The two highest peaks have d = 120 and 240 (short strokes); there "
+    "the binomial scatter of the number of pairs is taken out before the extrapolation.",
 )

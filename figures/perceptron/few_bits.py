@@ -162,7 +162,7 @@ def compute(context: Context) -> list[Row]:
 
 
 EXPERIMENT = Experiment(
-    title="Perceptrons with discrete weights that store random patterns, margin 0",
+    title="Weights of a few bits store nearly as much as real weights",
     compute=compute,
     panels=[
         Panel(
@@ -183,18 +183,13 @@ EXPERIMENT = Experiment(
             ylabel="$S_y$ (nats per weight and copy)",
         ),
     ],
-    caption="Left: the solid line is the number of patterns per weight (the load) at which the entropy of solutions "
-    "vanishes; the dotted line is its limit 2 for real weights (Gardner), and the dashed line is the upper bound by "
-    "the first moment. Markers are the mean number of patterns per weight up to which an enumeration of all weight "
-    "vectors finds a solution. They are enumerated for N = 8 to 20 weights (5 to 12 with three levels, 4 to 10 with "
-    "four) and extrapolated by a parabola in 1/N. Weights of four or five bits store nine tenths of what real weights "
-    "store. Middle: lines are the entropy of solutions, drawn down to zero. Markers are medians of log Z/N over 45 "
-    "instances, enumerated at N = 8 to 20 (6 to 12 with three levels) and extrapolated in the same way, but linearly "
-    "in 1/N from N = 12 on for weights of +-1. Right: lines are the entropy, per copy, of groups of y binary "
-    "solutions of which any two differ in the given fraction of weights, up to the distance of typical solutions. "
-    "Markers are pairs (y = 2), counted by the Walsh transform of all solutions at N = 10 and 20 and extrapolated "
-    "linearly. There are exponentially many groups of close solutions, but they are rarer than groups of distant "
-    "ones, and groups of five are rarer than pairs.",
+    caption="Weights of four or five bits store nine tenths of what real weights store (dotted: 2 patterns per "
+    "weight). (a) The solid line is the load at which the entropy of solutions vanishes, the dashed one the "
+    "first-moment bound; markers are the mean load up to which enumeration of all weight vectors (N = 8 to 20) "
+    "finds a solution, extrapolated by a parabola in 1/N. (b) Lines are the entropy of solutions, markers medians "
+    "of log Z/N over 45 instances, extrapolated. (c) Lines are the entropy per copy of groups of y binary "
+    "solutions at a distance; markers are pairs counted at N = 10 and 20, extrapolated: groups of close solutions "
+    "are many, and rarer than distant ones.",
     papers={
         "arXiv:1602.04129": "A few levels come near the capacity of real weights, as the title says, and the "
         "capacities of two and three levels and of {0, 1} are the known ones. The published figures were not readable.",

@@ -60,7 +60,7 @@ DESCENTS = {
 }
 NORM, SHARE = "squared norm of the means $|m|^2/N$", "runs that find a solution"
 EXPERIMENT = Experiment(
-    title=rf"Stochastic binary weights: equilibrium at $\alpha = {ALPHA}$, $N = {N}$, and gradient descent",
+    title="Signs of stochastic binary weights err less as their means grow",
     measure=measured,
     settings={name: partial(model, beta=beta) for name, beta in BETAS.items()} | {SUCCESS: float},
     streams=draws,
@@ -82,16 +82,13 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=12,
     draft=lambda own: thinned(replace(own, measure=partial(measured, max_epochs=200), d=20), line=6),
-    caption="Weights are +1 or -1 at random, with means m that are learned. Left and middle: the means have the Gibbs "
-    "probability exp(-beta L) of their loss L at a fixed norm. The left panel shows the fraction of patterns that the "
-    "binary weights sign(m) misclassify, the middle one the overlap of two samples of m. Lines are the "
-    "replica-symmetric theory, which is locally stable everywhere on them. Markers are Monte Carlo averages over "
-    "twelve sets of patterns (48 at paper quality), with error bars; at 80 weights no correction for the finite number "
-    "of weights is seen. A larger norm makes the signs better by orders of magnitude, although beta is finite. Right: "
-    "gradient descent on the same loss with a free norm, for which there is no theory line. Markers are the share of "
-    "sixteen runs (64 at paper quality) of at most 1500 epochs after which the signs of m classify all patterns "
-    "correctly, with binomial error bars. The larger network begins to fail at a smaller number of patterns for each "
-    "weight.",
+    caption="The larger the norm of the means of random binary weights, the fewer patterns their signs "
+    "misclassify, by orders of magnitude. (a, b) Means m have the Gibbs probability exp(-beta L) of their loss at "
+    "a fixed norm: the fraction of patterns that sign(m) misclassifies, and the overlap of two samples of m. "
+    "Lines are the replica-symmetric theory, locally stable everywhere; markers are Monte Carlo averages over "
+    "twelve sets of patterns, without a visible correction at 80 weights. (c) Gradient descent with a free norm, "
+    "without theory: the share of sixteen runs of at most 1500 epochs after which the signs of m classify all "
+    "patterns. The smaller network begins to fail at fewer patterns per weight.",
     papers={
         "arXiv:1710.09825": "The figure has the error of the signs against the norm at several temperatures, and "
         "descent that finds solutions up to about 0.6 patterns per weight. The published figures were not readable; "

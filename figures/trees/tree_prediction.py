@@ -62,7 +62,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Bits a word in the rooted-tree text of the natural numbers",
+    title="How well words of rooted-tree text are predicted by counting",
     compute=compute,
     panels=(
         Panel(title=NEIGHBORS, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
@@ -70,14 +70,13 @@ EXPERIMENT = Experiment(
         Panel(title=RANKS, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
     ),
     draw=draw,
-    caption="The losses are those of predictors that count how often each word follows a context, on all numbers up to "
-    "N = 10^7 (3 10^7 at the quality paper). Plug-in losses are measured on the words that were counted. Held-out "
-    "losses are measured on every fifth block of a thousand numbers, with the counts of the other blocks. Long "
-    "contexts are rare: there the plug-in loss is too low and the held-out loss rises, and the true one lies between "
-    "them. Left: the context is the words before the hidden one, or as many words on both sides; horizontal lines are "
-    "the held-out loss of an oracle that knows n modulo M, and no word. Middle: the losses of such oracles against M; "
-    "they fall most where M gains the square of a prime. Right: the shares of words by rank, which fall much faster "
-    "than a power. All numbers are counted, so that there is no error bar and no z.",
+    caption="Counts of up to five words of context predict held-out words no better than knowing the number "
+    "modulo 4; with longer contexts they only remember. The losses are those of predictors that count how often "
+    "each word follows a context, on all numbers up to 10^7. Plug-in losses are measured on the words that were "
+    "counted, held-out ones on every fifth block of a thousand; the true loss lies between. (a) The context is "
+    "the words before the hidden one, or as many on both sides; horizontal lines are oracles. (b) Oracles against "
+    "M: they gain most from squares of primes. (c) The shares of words by rank fall faster than a power. Nothing "
+    "is sampled: no bars.",
     papers={
         "arXiv:2512.01870 (prediction)": "The paper was read in summaries only. Contexts are counted as they say; the "
         "held-out losses, which are added here, show how much of a long context is only remembered.",
