@@ -61,6 +61,8 @@ def _figure(name: str, path: Path, experiment: Any) -> list[str]:
     shown = [f"![{name}](../figures/gallery/{name}.png)", ""] if picture.is_file() else []
     text = finding_first(escaped(caption(name, experiment))) or escaped(f"{experiment.title}.")
     source = f"`make figures/output/{name}.pdf` draws it, and `figures/{path.parent.name}/{path.name}` declares it."
+    if f"\n### {name}\n" in (DOCS / "figure_details.md").read_text(encoding="utf-8"):
+        source += f" [More on this figure](figure_details.md#{name})."
     return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, text, "", source, ""]
 
 

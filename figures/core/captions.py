@@ -12,7 +12,7 @@ from figures.core.report import summary
 from figures.core.rows import MIN_BARRED
 from figures.core.scores import COVERAGE
 
-SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z])")  # what stands between two sentences
+SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z(])")  # what stands between two sentences
 REPLICATES_IN_CODE = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file of an experiment
 
 

@@ -95,10 +95,11 @@ EXPERIMENT = Experiment(
     replicates=24,
     xlabel=r"samples per student feature $\alpha = n/p$",
     xscale="log",
-    caption="A teacher labels samples by its features of a latent Gaussian vector, and a student learns from its "
-    "own. The features are drawn once; their covariances are known in closed form (arcsine law). Lines are the "
-    "theory of a large system with these covariances; markers are simulations with Gaussian samples of the same "
-    "covariances at their own size p = 120, with error bars. Nothing is extrapolated here, so that "
-    "theory and simulation may differ by a term of order 1/p, which the bars do not show.",
+    caption="Theory of a large system describes a student that learns from other features than its teacher, "
+    "already at 120 features. A teacher labels samples by its features of a latent Gaussian vector, and a student "
+    "learns from its own. The features are drawn once; their covariances are known in closed form (arcsine law). "
+    "Lines are the theory of a large system with these covariances; markers are simulations with Gaussian samples "
+    "of the same covariances at their own size p = 120. Nothing is extrapolated here, so that theory and "
+    "simulation may differ by a term of order 1/p, which the bars do not show.",
     draft=thinned,
 )

@@ -25,11 +25,10 @@ EXPERIMENT = Experiment(
     xlabel="masked coordinate",
     ylabel="test error",
     yscale="log",
-    caption="Each coordinate of a chain is predicted from all others by ridge regression (ridge 0.05) on n = alpha "
-    "d samples; the vertical axis is the mean squared error on new samples. The chain is AR(1) with the correlation "
-    "r = 0.7 between neighbors, and its standard deviations rise from 0.5 to 2 along it. Lines are the theory for "
-    "this size (d - 1 unknowns for each coordinate); markers are the means of simulated fits at every fourth "
-    "coordinate, with error bars, most of which are smaller than the markers. The two agree. The error grows with "
-    "the variance of the coordinate, and the coordinates at the two ends are harder to predict because they have "
-    "only one neighbor.",
+    caption="The error of a coordinate grows with its variance, and the two ends are harder to predict because "
+    "they have only one neighbor. Each coordinate of a chain is predicted from all others by ridge regression "
+    "(ridge 0.05) on n = alpha d samples; the vertical axis is the mean squared error on new samples. The chain "
+    "is AR(1) with the correlation r = 0.7 between neighbors, and its standard deviations rise from 0.5 to 2 "
+    "along it. Lines are the theory for this size (d - 1 unknowns for each coordinate); markers are the means of "
+    "simulated fits at every fourth coordinate, most bars smaller than the markers.",
 )

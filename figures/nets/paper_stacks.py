@@ -93,7 +93,7 @@ def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
 
 
 EXPERIMENT = Experiment(
-    title=f"Stacks on a four-body model, $L = {L}$, $C = {C}$, $M = {SAMPLES}$",
+    title="Deeper stacks pass below what pairs of sites can predict",
     measure=course,
     by_point=True,
     streams=numbered,
@@ -106,24 +106,13 @@ EXPERIMENT = Experiment(
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
     unjudged="corrected squared norms obey the law but for rounding",
-    caption="Networks of N = 1, 2 and 3 layers of factored attention, which square what one layer hands to the "
-    "next, learn to predict one hidden site from all others. The sequences are samples of a model in which 60 groups "
-    f"of four sites interact. Left: markers are the loss of {TEST} test sequences, as the mean over {STARTS} random "
-    f"starts of scale {SCALE:g} (four times as many with QUALITY=paper) with error bars; 100 steps are one pass "
-    "through the samples. Horizontal lines are the losses, on the same test sequences, of other predictions: all "
-    "colors alike (ln C), the frequencies of each site alone, couplings of all pairs of sites (fitted by "
-    "pseudo-likelihood), and the true conditional probabilities. All networks first stay near ln C. Then one layer "
-    "ends a little above the pairs, deeper networks pass below them, and none comes near the true conditionals: in "
-    "an earlier run of eight starts and 40000 steps the losses were 2.2607(2), 2.2029(8) and 2.1862(14) for one, two "
-    "and three layers, where the pairs have 2.2552 and the true conditionals 1.9115. Right: how much layer 1 and "
-    "layer 2 of three layers have grown, over the growth of layer 3, as means over the same starts with error bars. "
-    "Squared norms from which the squares of the steps are taken off (corrected) lie on the lines 4 and 2, as the "
-    "symmetry of the network demands at every step; mean square displacements obey no such law. Sites, colors, "
-    "samples and batch are those of arXiv:2410.19637, Fig. 2, whose stacks have skip connections and other couplings, "
-    "so that the two cannot be compared. The temperature here gives true logits a variance of 0.7, chosen among 0.3, "
-    "0.5, 0.7, 1 and 1.5. There plain and tempered chains mix and agree (R-hat 1.002, mean scores 25.31(24) and "
-    "25.35(25)). At a variance of 0.5 three layers were still at 2.302 after 2500 steps, at 1 plain chains do not mix, "
-    "and at 1.5 sites alone already predict most of what can be predicted.",
+    caption="Stacks of two and three layers of factored attention pass below the loss of all pair couplings, and "
+    "none comes near the true conditional probabilities. Sequences of 20 sites of 10 colors are samples of a "
+    "model in which 60 groups of four sites interact, learned from 25600 samples; 100 steps are one pass. (a) The "
+    "loss of 500 test sequences; horizontal lines are the losses of equal colors (ln C), sites alone, all pairs, "
+    "and the true conditionals. (b) The growth of layers 1 and 2 of three over that of layer 3: squared norms "
+    "without the squares of the steps lie on 4 and 2, as the symmetry of the network demands; displacements obey "
+    "no such law.",
     papers={
         "arXiv:2410.19637, Fig. 2 (another network)": "Sites, colors, samples and batch are those of the paper "
         "(section 2). Its stacks have skip connections, its couplings are sums over 200 Bernoulli patterns and its "

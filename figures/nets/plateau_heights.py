@@ -80,8 +80,9 @@ EXPERIMENT = Experiment(
     yscale="log",
     ylim=(0.004, 2),
     draw=draw,
-    caption="Lines are the gain, over beta^2, of models with interactions of up to k bodies over uniform ones, to "
-    "second order in beta, where every order adds the energy of its own part of the logits. Stars are the gains of the "
-    "exact floors, the least losses that predictions with interactions of up to k bodies can have. Dotted lines are "
-    "those of the true logits without higher orders, which belong to the class but are not its best.",
+    caption="To second order in beta every order of interaction adds the energy of its own part of the logits to "
+    "what a model can gain. Lines are this gain, over beta^2, of models with interactions of up to k bodies over "
+    "uniform ones. Stars are the gains of the exact floors, the least losses that predictions with interactions "
+    "of up to k bodies can have. Dotted lines are those of the true logits without higher orders, which belong to "
+    "the class but are not its best.",
 )

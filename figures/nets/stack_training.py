@@ -38,7 +38,7 @@ def at_escape(n_layers: int) -> dict[str, float]:
 
 
 EXPERIMENT = Experiment(
-    title="Training stacks on the exact population of a four-body model, $L = 5$, $C = 3$",
+    title="Deeper stacks stay longer on the first plateau, and then no stair is seen",
     measure=course,
     by_point=True,
     settings=LAYERS,
@@ -70,16 +70,12 @@ EXPERIMENT = Experiment(
     draft={"points": RECORD[:3]},
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
-    caption=f"Markers are means over {STARTS} random starts of scale {SCALE}, with error bars. Left: the loss of "
-    "stacks of N layers; lines are the loss of guessing (ln C) and the least losses of predictions with interactions "
-    "of at most k bodies, each site by itself. N layers can express interactions of up to 2^(N-1) + 1 bodies. Middle "
-    "and right: the shares of the variance of the logits that depend on no other site, on one other site, and so on. "
-    "Lines there are these shares in the direction in which gradient flow from small multiples of the same starts "
-    "leaves the first plateau; starts of this scale are only on their way to it. The one plateau that is seen lies "
-    "at ln C, and lasts the longer the more layers there are. The loss then falls through the lower floors without a "
-    "plateau at each, so that there is no stair. With two layers the share of one other site rises first, and then "
-    "that of two others; with three layers two others have the largest share throughout, and that of three others "
-    "rises late.",
+    caption="Stacks wait at the loss of guessing, longer with more layers, and then fall through all lower floors "
+    "without a plateau. Markers are means over 8 random starts of scale 0.8 on a four-body population (L = 5, C = "
+    "3). (a) The loss of N layers, which can express interactions of up to 2^(N-1) + 1 bodies; lines are guessing "
+    "(ln C) and the least losses with interactions of at most k bodies. (b, c) The shares of the variance of the "
+    "logits that depend on no other site, on one, and so on, for two and three layers; lines are these shares in "
+    "the direction in which flow from small multiples of the starts leaves the plateau.",
     papers={
         "arXiv:2410.19637, Fig. 2 (another network)": "The published stacks have skip connections and rest at the best "
         "two-body fit, three layers also at the best three-body fit. Stacks without skips, which are drawn here, rest "

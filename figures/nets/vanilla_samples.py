@@ -108,7 +108,7 @@ def of(sizes: tuple[int, ...], stops: dict[str, tuple[int, ...]]) -> dict[str, A
 
 
 EXPERIMENT = Experiment(
-    title=f"Excess loss of networks on samples of a pair model, $L = {L}$, $C = {C}$",
+    title="A factored layer needs fewest samples of a pair model, by its law",
     measure=excess,
     streams=numbered,
     **of(SIZES, STOPS),
@@ -124,18 +124,12 @@ EXPERIMENT = Experiment(
     yscale="log",
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the law is of many samples, and is judged from 3000 on",
-    caption="Every network is trained by Adam on all M samples at each step and tested on the exact population. "
-    f"Markers are means over {SETS[ENCODER]} sets of samples ({SETS[LAYER]} for one layer, where z is judged for M >= "
-    f"{ASYMPTOTIC}), with error bars. Stacks start at scale {SCALE} (rate {STACK_RATE}), and of {STARTS} "
-    "starts the one counts whose training loss ends lowest, since some end in worse minima; the encoder has one "
-    f"block of width 16 with 2 heads (rate {ENCODER_RATE}). The best stop is the least test loss along the run, "
-    "chosen on the exact population itself, which no user can do. Lines are tr(H^+ K)/(2 L M), the law for large M of "
-    "the factored layer without fields, and (C - 1) C^(L-1)/(2 M), that of a table of the frequencies in every "
-    "context. Is there such a law for the encoder? In eight sets for each of M = 300, 1000, 3000, 10000 "
-    "(QUALITY=paper takes more) its best stop kept M times the excess at 11.7(1.2), 13.0(2.5), 13.2(2.5), 15.7(1.7), "
-    "a power -0.92(4) of M and five times that of the factored layer: 1/M describes it, though 8 sets do not exclude "
-    "a slow growth. Without a stop nothing settles: 301(7), 207(11), 112(3), 82(4) after 10000 steps, still rising "
-    "with the steps.",
+    caption="On a pair model (L = 5, C = 3) one factored layer needs fewest samples, by its law; an encoder needs "
+    "about five times as many at its best stop. Networks are trained by Adam on all M samples at each step and "
+    "tested on the exact population. Of 3 starts of stacks the one with the lowest training loss counts. The best "
+    "stop is the least test loss along the run, chosen on the population itself, which no user can do. Lines are "
+    "tr(H^+ K)/(2 L M), the layer's law without fields (judged from 3000 on), and (C - 1) C^(L-1)/(2 M), of "
+    "frequencies in every context. No power of M is claimed for the encoder.",
     papers={
         "arXiv:2304.07235 (samples needed)": "It agrees that one factored layer needs fewest samples, by its law for "
         "many samples; the published sizes were not readable.",

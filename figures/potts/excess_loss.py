@@ -71,7 +71,7 @@ def curves(number: str, average: Average) -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title="Learning curves of a pair model, $L = 6$, $C = 3$",
+    title="Exact laws describe the learning curves of a pair model",
     measure=fitted,
     theory=laws,
     settings={kind: partial(problem, kind) for kind in (FACTORED, SYMMETRIC)},
@@ -99,14 +99,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     unjudged="the laws hold for many samples, and are judged from 10000 samples on",
-    caption="Markers are fits to M independent samples, with the masked loss and the relative error of the couplings "
-    "computed exactly on the population; error bars are over {replicates} sets of samples. The excess is the masked "
-    "loss above that of the true conditional probabilities, and the relative error of the couplings is the root mean "
-    "square of |learned - true|/|true|. Lines are the exact laws for large M: the excess loss is tr(H^+ K)/(2 L M), "
-    "where H is the Hessian of the loss, H^+ its pseudoinverse and K the covariance of its gradient, and the relative "
-    "error follows from the covariance H^+ K H^+/M of the parameters in the same way. Both laws describe the fits; at "
-    "300 samples markers lie above them, by 7 to 15 %, because of terms of higher order in 1/M. The factored fit has "
-    "fewer parameters and a smaller excess. The dotted line, a full fit in which every site has couplings of its own, "
-    "has no markers and lies 0.7 % above that of the symmetric fit. z is judged for M >= 10000, where the laws should "
-    "hold.",
+    caption="The excess of the masked loss and the error of the couplings follow exact laws in 1/M, and the "
+    "factored fit, with fewer parameters, has the smaller excess. Markers are fits to M independent samples, "
+    "measured on the population of L = 6 sites of C = 3 colors. (a) The loss above that of the true conditional "
+    "probabilities; the line is tr(H^+ K)/(2 L M), with the Hessian H and the covariance K of the gradient. (b) "
+    "The root mean square of |learned - true|/|true|, from the covariance H^+ K H^+/M. At 300 samples markers lie "
+    "7 to 15 % above; z is judged from 10000 on. The dotted line is a full fit with couplings of each site.",
 )

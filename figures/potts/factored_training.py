@@ -57,7 +57,7 @@ def of(sizes: Sizes, steps: list[int]) -> dict[str, Any]:
 
 
 EXPERIMENT = Experiment(
-    title=f"Training one layer of factored attention, $L = {L}$, $C = {C}$",
+    title="One layer of factored attention reaches the true conditional probabilities",
     papers={
         "arXiv:2304.07235 (training)": "One layer comes to the loss of the true conditionals, which is the question of "
         "the abstract; sizes and temperature are our own, since the published ones were not readable.",
@@ -73,12 +73,10 @@ EXPERIMENT = Experiment(
     xlabel="training step (128 sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",
-    caption="Markers are the masked loss of held-out sequences while one layer is trained from random weights, with "
-    f"error bars over trainings on independent data ({SAMPLES} sequences each). Three ways of training are "
-    "compared: by the optimizers Adam and SGD (stochastic gradient descent) with every site of a sequence masked in "
-    "turn, and by Adam with one random site masked. Horizontal lines are losses to compare with: that of the true "
-    "conditional probabilities on the same held-out sequences, below which no model can get except by chance; that "
-    "of sites modeled as independent; and that of equal probabilities, ln C. All three ways come within 0.003 nats "
-    "of the lowest line after 2000 steps. Bars are wide where the loss falls, because trainings leave the initial "
-    "plateau at different times.",
+    caption="Three ways of training one layer of factored attention come within 0.003 nats of the true "
+    "conditional probabilities after 2000 steps. Markers are the masked loss of held-out sequences (L = 20, C = "
+    "10), trained from random weights on 20000 sequences each: by Adam and by stochastic gradient descent with "
+    "every site masked in turn, and by Adam with one random site masked. Horizontal lines are the losses of the "
+    "true conditional probabilities on the same sequences, of sites modeled as independent, and of equal "
+    "probabilities, ln C. Trainings leave the initial plateau at different times.",
 )

@@ -36,12 +36,11 @@ def analysed(path: Path, context: Context, reference: str | None = None) -> Sequ
 def family(
     name: str,
     title: str,
-    map_caption: str,
     *,
     known: Callable[[SequenceAnalysis], list[Row]],
     reference: str | None = None,
     label: str,
-    outcome: str,
+    caption: str,
 ) -> Experiment:
     """Describe the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it.
 
@@ -54,15 +53,7 @@ def family(
         panels=(*panels(), precision_panel()),
         draw=partial(draw_known, label=label),
         skip=partial(_missing, name),
-        caption="A pair model was fitted by weighted pseudo-likelihood. First panel: the masked loss of held-out "
-        "sequences, in nats per hidden letter, by the pair model (from all other sites), by the frequencies of the "
-        "letters in the column, and by equal probabilities. None of the held-out sequences agrees with a fitted "
-        "sequence at 80 % of the sites or more, and error bars are over clusters of similar sequences, which are the "
-        "replicates; lines join the markers. Second: the score of each pair of sites, which is the Frobenius norm of "
-        f"its couplings after the average-product correction{map_caption}; dark means strong. Third: the scores of "
-        f"the strongest pairs of sites at least {APART} sites apart, and the limit of noise (dotted), the highest "
-        "score in copies of the alignment whose columns were shuffled, so that nothing interacts, raised where the "
-        f"scores of the data scatter more; the sites of the ten strongest pairs are listed. {outcome}",
+        caption=caption,
     )
 
 

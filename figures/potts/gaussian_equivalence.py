@@ -155,7 +155,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Masked ridge regression of Potts data and the Gaussian theory",
+    title="Masked ridge regression of Potts data follows the Gaussian theory",
     compute=compute,
     panels=[
         *(Panel(title=title) for title in models(9)),
@@ -170,18 +170,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="the first four panels compare a finite number of contrasts with infinitely many, and the law of the "
     "excess over Gaussian data holds without a ridge and for n > u only",
-    caption="The first four panels show the squared error, on new samples, of the one-hot vector of a masked site, "
-    "predicted from the u = (L-1)(C-1) contrasts of the other sites. Lines are the theory for Gaussian data of the "
-    "same covariance; markers are ridge regressions of Potts data, with error bars over {replicates} samples. The "
-    "models are L = 81 sites and C = 3 colors with all pairs coupled (dense J); a ring with a random matching, beta "
-    "= 0.9; a ring, beta = 1.5; and a ring of 40 sites with six colors, beta = 2.5. The covariances of both rings "
-    "are exact; the others are measured on 120,000 states, which biases the ridgeless theory by 0.1 %. The penalty "
-    "is lambda' u/2 times the sum of squared coefficients, beside half the sum of squared errors. The last two "
-    "panels show by how much the errors of Potts data exceed those of Gaussian data of the same size (gray band: 1 "
-    "%). The effect of the finite size, which adds 1 to 3 % to ridgeless errors at n/u = 0.7 and 1.4, cancels in "
-    "this ratio. The size of the residuals depends a little on the inputs: the heteroskedasticity h, which is 1 for "
-    "Gaussian data, is 1.005, 1.001, 1.004 and 1.013 in the four models, and for more samples than unknowns "
-    "ridgeless errors should exceed the Gaussian ones by about (h - 1) u/n (lines). With fewer samples this law "
-    "does not hold: at n/u = 0.4 the ridgeless errors of the models of three colors were lower than the Gaussian "
-    "ones by 0.45(11) %, and at 0.7 those of six colors higher by 1.6(3) %.",
+    caption="The errors of masked ridge regression of Potts data are those of Gaussian data of the same "
+    "covariance within about 1 %. The one-hot vector of a masked site is predicted from the u = (L-1)(C-1) "
+    "contrasts of the others. (a, b, c, d) Lines are the theory for Gaussian data; markers are regressions of "
+    "Potts data, for four models of 81 sites with three colors or 40 with six. (e, f) Errors over those of "
+    "Gaussian data of the same size (band: 1 %); lines are the law (h - 1) u/n of their heteroskedasticity h, "
+    "which holds without a ridge for n > u only.",
 )

@@ -38,17 +38,15 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="A sampled alignment with known interactions, 1000 sequences of 40 sites",
+    title="The strongest pairs of a fitted model are exactly those that interact",
     compute=compute,
     panels=(*panels()[:2], precision_panel()),
     draw=draw,
-    caption="The sequences are equilibrium samples of a sparse Potts model with four letters. Left: the masked loss "
-    "of held-out sequences, in nats per hidden letter, by a pair model fitted by pseudo-likelihood (from all other "
-    "sites), by the frequencies of the letters in the column, and by equal probabilities; solid and dashed lines "
-    "join the markers. The lowest line is the loss of the model from which the sequences were sampled, which the "
-    "fitted model approaches from above as sequences are added. Middle: the score of each pair of sites, which is "
-    "the Frobenius norm of its learned couplings after the average-product correction (dark: strong); circles above "
-    "the diagonal mark the 61 pairs that interact in the model. Right: the share of interacting pairs among the "
-    "strongest ones, beside the share that chance would give; squares are the rows of the table. The 61 strongest "
-    "pairs are exactly those that interact, so that the share falls only beyond them.",
+    caption="The 61 strongest pairs of a model fitted to 1000 sampled sequences are exactly those that interact. "
+    "The sequences are equilibrium samples of a sparse Potts model of 40 sites with four letters. (a) The masked "
+    "loss of held-out sequences, in nats per hidden letter, by a pair model fitted by pseudo-likelihood, by "
+    "frequencies of the column and by equal probabilities; the lowest line is the true model, approached from "
+    "above. (b) The score of each pair, the Frobenius norm of its couplings after the average-product correction "
+    "(dark: strong); circles above the diagonal interact in the model. (c) The share of interacting pairs among "
+    "the strongest, beside chance; squares are the rows of the table.",
 )

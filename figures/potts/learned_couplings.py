@@ -72,7 +72,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title=f"What factored attention learns, $L = {L}$, $C = {C}$",
+    title="Factored attention learns the couplings of sites and of colors",
     papers={
         "arXiv:2304.07235 (learned couplings)": "It agrees with the abstract that one layer of factored attention "
         "learns the couplings of sites and of colors; sizes are our own.",
@@ -83,14 +83,10 @@ EXPERIMENT = Experiment(
         Panel(title=COLORS, xlabel="true $U_{ab}$", ylabel="learned $V_{ab}/c$"),
     ),
     draw=draw,
-    caption="Left: the true couplings between sites, times beta, below the diagonal, and those learned from "
-    f"{SAMPLES} sequences above it, where the same pairs stand out. Right: the learned couplings between colors "
-    "against the true ones, in the gauge in which rows and columns sum to zero, with error bars over {replicates} "
-    "samples; the line is equality. Only the product of the two is determined by the data, so that one factor c is "
-    "chosen to match their scales. Couplings that maximize the pseudo-likelihood of M sequences have a bias of "
-    "order 1/M, which is taken out on the right: what is shown is twice the estimate of the whole sample less the "
-    "mean of the estimates of its halves. Learned and true couplings agree; the marker farthest from the line, at "
-    "-0.28, has the widest bar and lies 2.5 of its standard errors away. For M = 10,000 the bias is small beside "
-    "the error of one sample; over 120 other samples of 2,500 to 40,000 sequences it was seen in two of the 55 "
-    "pairs of colors, at -0.013(3) and -0.012(2) times 10,000/M.",
+    caption="Learned and true couplings agree, those of the sites and those of the colors. (a) The true couplings "
+    "between sites, times beta, below the diagonal, and those learned from 10000 sequences above it, where the "
+    "same pairs stand out. (b) The learned couplings between colors against the true ones, in the gauge in which "
+    "rows and columns sum to zero; the line is equality. The data determine only the product of the two, so that "
+    "one factor c is chosen to match their scales. A bias of order 1/M is taken out in (b): shown is twice the "
+    "estimate of the whole sample less the mean of those of its halves.",
 )

@@ -64,7 +64,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title=f"Masked ridge regression near ordering: {COLORS}-color Potts model on the {WIDTH} by {WIDTH} torus",
+    title="Near ordering the errors exceed the Gaussian theory as heteroskedasticity says",
     compute=compute,
     panels=[
         Panel(title=DEVIATION, ylabel="simulation / theory $-$ 1"),
@@ -72,18 +72,13 @@ EXPERIMENT = Experiment(
         Panel(title="explained", ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
     unjudged="the theory is that of Gaussian data, and the figure shows how far Potts data are from it",
-    caption="Every site is predicted from the others with 2.5 samples for each of the u = 126 unknowns; the penalty "
-    "is lambda' u/2 times the sum of squared coefficients, beside half the sum of squared errors. Left: the error "
-    "relative to the theory for Gaussian data of the same covariance, which was measured on 40,000 states, with an "
-    "error of about 0.3 % in the theory; markers are means over {replicates} samples of independent chains, with "
-    "error bars. Middle: the heteroskedasticity h, which is 1 where the size of the residuals r does not depend on "
-    "the inputs x. To leading order in unknowns per sample, the excess of least squares over the noise is "
-    "proportional to h, so that ridgeless errors should exceed the theory by (h - 1)/2.5 (line on the left). Right: "
-    "the share of the variance that the best linear prediction explains. Markers in the middle and on the right are "
-    "properties of the sampled states, without error bars, and are joined by lines. Toward the transition (dotted) "
-    "the ridgeless errors exceed the Gaussian theory as h says, by 10 % at the transition; in the ordered phase, "
-    "right of it, they exceed it by more than that, 19 % in place of 14 % at the last point. A ridge hides most of "
-    "this excess.",
+    caption="Toward the transition (dotted) of a three-color Potts model ridgeless errors exceed the Gaussian "
+    "theory, by 10 % at the transition, as the heteroskedasticity h says; in the ordered phase by more than that. "
+    "Every site of the 8 by 8 torus is predicted from the others with 2.5 samples for each of 126 unknowns. (a) "
+    "The error relative to the theory for Gaussian data of the same covariance, known to 0.3 %; markers are means "
+    "over {replicates} independent samples, the line is (h - 1)/2.5. A ridge hides most of the excess. (b) The "
+    "heteroskedasticity, 1 where residuals do not depend on the inputs; (c) the explained share of the variance: "
+    "properties of the sampled states, without bars.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )

@@ -105,7 +105,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Samplers against exactly solved models",
+    title="Samplers agree with exactly solved models",
     compute=compute,
     panels=(
         Panel(title=ENERGIES, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
@@ -122,14 +122,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     draw=draw,
-    caption="Left: the energy per site. Markers are heat-bath samples, with error bars over independent chains "
+    caption="The sampled energies of all models deviate by at most 1.1 % from the exact ones, and 18 of 19 bars "
+    "hold zero. (a) The energy per site: markers are heat-bath samples, with bars over independent chains "
     "(tempered at beta = 3.2); lines are exact: transfer matrices for tori and the ring, sums over occupation "
-    "numbers for the Curie-Weiss model, and enumeration for the pair model; q is the number of colors. Middle: by "
-    "how many percent the sampled energy deviates from the exact one at each marker on the left, with the same "
-    "markers; bars are wide for the pair model because its energy is near zero at small beta. The 95 % bars of 18 "
-    "of the 19 points hold zero, and no deviation exceeds 1.1 %. Right: the distribution of the share of the most "
-    f"frequent color for {SIZE} sites of the Curie-Weiss model slightly above the critical beta of the infinite "
-    "system, where disordered states (left peak) and ordered states (right peak) have about the same weight. Each "
-    "point is the probability of four neighboring numbers of sites; the line is exact and the markers are samples, "
-    "with error bars over chains.",
+    "numbers for the Curie-Weiss model, enumeration for the pair model; q colors. (b) The deviation in percent; "
+    "bars are wide for the pair model, whose energy is near zero at small beta. (c) The share of the most "
+    "frequent color for 120 sites of the Curie-Weiss model just above the critical beta, where disordered and "
+    "ordered states (left and right peak) weigh about the same.",
 )

@@ -19,7 +19,7 @@ def compute(context: Context) -> list[Row]:
 
 
 EXPERIMENT = Experiment(
-    title="Topics of 395 news items, 20 topics",
+    title="Words of one topic lie closer than chance explains, on 395 news items",
     papers={
         "arXiv:2303.04245 (talk: real text)": "It agrees that words of one topic lie closer; corpus and models are "
         "smaller than the published ones.",
@@ -28,12 +28,11 @@ EXPERIMENT = Experiment(
     panels=panels(),
     draw=decorate,
     skip=partial(missing_extra, "text", "lda"),
-    caption="Topics are found by latent Dirichlet allocation. Pairs of words that characterize the same topic are "
-    "compared with pairs that characterize different topics; the threshold on the horizontal axis is the share of "
-    "the vocabulary that is kept for each topic. A word of several topics is dropped (no overlap), or belongs to "
-    "each of them (overlap). Left: the mean cosine between the two words of a pair in the embedding by the 100 "
-    "leading eigenvectors of the value matrix that uniform attention learns from the same items; error bars "
-    "come from deleting words. Middle: the difference of the two means, beside that of random vectors and "
-    "that of topics permuted among the words, with its scatter. Right: the difference in "
-    "standard deviations over the permutations. Words of one topic are closer than chance explains.",
+    caption="Words that characterize one of 20 topics have closer embeddings than words of different topics, by "
+    "more than chance explains. Topics are found by latent Dirichlet allocation; the threshold is the share of "
+    "the vocabulary kept for each topic. A word of several topics is dropped (no overlap) or belongs to each "
+    "(overlap). (a) The mean cosine between two words in the embedding by the 100 leading eigenvectors of the "
+    "value matrix that uniform attention learns from the same items; bars come from deleting words. (b) The "
+    "difference of the two means, beside random vectors and topics permuted among words, with its scatter. (c) "
+    "The difference in standard deviations over the permutations.",
 )

@@ -42,9 +42,8 @@ EXPERIMENT = Experiment(
     xlabel="embedding dimension $d$",
     ylabel="excess squared loss",
     unjudged="a numerical minimization is compared, whose scatter between starts is no error of sampling",
-    caption="Attention is uniform and the bias free; there are T = 6 topics of v = 2 words and tau = 3 topics in a "
-    "document, and (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares "
-    "that show the true word and a random word. The line is the theory (T - 1 - d) zeta: every missing dimension "
-    "costs the same loss zeta, and T - 1 dimensions suffice. Markers are the loss minimized numerically over all "
-    "entries of the embedding, the mean of five random starts with error bars.",
+    caption="Every missing dimension of the embedding costs the same loss, and T - 1 dimensions suffice. "
+    "Attention is uniform and the bias free; there are T = 6 topics of v = 2 words and tau = 3 topics in a "
+    "document, masking rates (0.15, 0.1, 0.1). The line is the theory (T - 1 - d) zeta. Markers are the loss "
+    "minimized numerically over all entries of the embedding, the mean of five random starts.",
 )

@@ -57,7 +57,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Stage 2, ten topics of ten words",
+    title="Attention to the own topic lowers the loss up to an optimum",
     curves={rf"$\tau = {tau}$": curve(tau) for tau in TAUS},
     theory=gain,
     replicate=measured_gain,
@@ -69,10 +69,9 @@ EXPERIMENT = Experiment(
     ylabel="excess loss over uniform attention",
     xscale="log",
     draw=draw,
-    caption="The squared loss is shown for T = 10 topics of v = 10 words with tau topics in a document; (p_m, p_c, "
-    "p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word "
-    "and a random word. The value matrix is that of stage 1, and other topics and [MASK] have the attention weight "
-    "1. Lines are the theory for long documents; stars mark its optima A* = 6.64, 7.72, 8.76 and 9.43; markers are "
-    "sampled documents of 100 and 200 tokens, with one draw of masks each, extrapolated to long documents, with "
-    "error bars. Attention to the own topic lowers the loss up to A*, and more of it raises the loss again.",
+    caption="Attention to the own topic lowers the loss up to A*, and more of it raises the loss again. The "
+    "squared loss is shown for T = 10 topics of v = 10 words with tau topics in a document, masking rates (0.15, "
+    "0.1, 0.1). The value matrix is that of stage 1; other topics and [MASK] have the attention weight 1. Lines "
+    "are the theory for long documents; stars mark its optima A* = 6.64, 7.72, 8.76 and 9.43; markers are sampled "
+    "documents of 100 and 200 tokens, with one draw of masks each, extrapolated to long documents.",
 )

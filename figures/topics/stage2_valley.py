@@ -57,16 +57,15 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Stage 2: one flat direction",
+    title="Only the mean weight of a topic matters: one flat direction",
     compute=compute,
     draw=draw,
     xlabel=r"weight of other words of the topic $\alpha$",
     ylabel=r"weight of the same word $\beta$",
-    caption="Colors show the excess of the squared loss over its minimum, against the attention weight alpha of the "
-    "other words of a topic and beta of the same word; other topics have weight 1, and the value matrix is that of "
-    "stage 1. There are T = 4 topics of v = 3 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, 0.1, "
-    "0.1) are the shares of selected positions, and of these the shares that show the true word and a random word. "
-    "Only the mean weight of the topic, A = ((v - 1) alpha + beta)/v, matters: all points of the line A = A* = "
-    "4.0509 are optimal. Markers show where a numerical minimization of the loss, summed over all tokens, ends from "
-    "five starts: always on the line, and each time elsewhere.",
+    caption="All attention weights with the same mean A = ((v - 1) alpha + beta)/v over a topic have the same "
+    "loss, so that the optimum A* = 4.0509 is a whole line. Colors show the excess of the squared loss over its "
+    "minimum, against the weight alpha of the other words of a topic and beta of the same word; other topics have "
+    "weight 1, and the value matrix is that of stage 1. T = 4 topics of v = 3 words, tau = 2 in a document, "
+    "masking rates (0.15, 0.1, 0.1). Markers show where a numerical minimization over all tokens ends from five "
+    "starts: always on the line, each time elsewhere.",
 )

@@ -62,7 +62,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Value matrix of stage 1, ten topics of ten words: the first three topics",
+    title="Words of one topic have larger entries in the value matrix",
     papers={
         "arXiv:2303.04245 (value matrix)": "It agrees that entries of one topic exceed those of different topics; "
         "finite documents add a larger diagonal. Topics, words and masking are those of the authors' code, in the last "
@@ -76,11 +76,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     figsize=(7.0, 4.4),
     unjudged="single entries are shown, and finite_documents compares their means",
-    caption="Words of one topic have larger entries in the value matrix W of least norm, for uniform attention, T = 10 "
-    "topics of v = 10 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of "
-    "selected positions, and of these the shares that show the true word and a random word. Token 0 is [MASK]. For "
-    "long documents (first row) the gap is 0.1156, whatever is assumed about the bias. Finite documents make the "
-    "diagonal stand out; there, entries below the diagonal are a least-squares fit to "
-    f"{DOCUMENTS} sampled documents, and the others theory. Last panel: shares of all topics drawn from a Dirichlet "
-    "law, and lengths between 100 and 150. The table lists the entries by theory.",
+    caption="Words of one topic have larger entries in the value matrix W of least norm, by 0.1156 for long "
+    "documents whatever is assumed about the bias; finite documents make the diagonal stand out. Attention is "
+    "uniform, T = 10 topics of v = 10 words, tau = 2 in a document, masking rates (0.15, 0.1, 0.1); token 0 is "
+    "[MASK]. (a, b, c) Long documents. (d, e) Finite ones: entries below the diagonal are a least-squares fit to "
+    "30000 sampled documents, the others theory; in (e) shares of all topics come from a Dirichlet law, and "
+    "lengths lie between 100 and 150. The table lists the entries by theory.",
 )

@@ -82,7 +82,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Optimal weight of the own topic",
+    title="The best weight of the own topic saturates with the number of topics",
     papers={
         "arXiv:2303.04245 (attention weights)": "The published bounds by multiples of tau and of T hold, here with "
         "the exact optimum between them.",
@@ -123,13 +123,10 @@ EXPERIMENT = Experiment(
     replicate=NONE,
     draw=draw,
     unjudged="all numbers are optima by theory",
-    caption="A layer of attention puts the weight A on words of the query's own topic and 1 on words of other "
-    "topics; A* is the weight of the least masked loss. All curves are theory for long documents, the same for any "
-    "number of words of a topic; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of "
-    "these the shares that show the true word and a random word. Left: A* grows with the number of topics T and "
-    "saturates below a ceiling that depends on the number tau of topics in a document (dotted, in the color of its "
-    "curve); the other ceiling (dashed) comes from selected positions that show a random word. Right: A* over tau "
-    "falls as documents hold a larger share of all topics, in the limit of many topics from 1/(p_m (1 - p_c)) = 7.41 "
-    "to 0.866, so that A* is at least 0.866 tau. Documents that hold two to nine of T = 10 topics are dots, joined "
-    "by a thin line.",
+    caption="The best attention weight A* of words of the query's own topic, where other topics have weight 1, "
+    "grows with the number of topics and saturates below a ceiling. All curves are theory for long documents, the "
+    "same for any number of words of a topic; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the masking rates. (a) A* "
+    "against the number of topics T, for tau topics in a document; ceilings are dotted (from tau) and dashed "
+    "(from random words). (b) A* over tau falls as documents hold a larger share of all topics, from 7.41 to "
+    "0.866; documents of two to nine of ten topics are dots.",
 )

@@ -35,7 +35,7 @@ def curves(rate: str) -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title=r"Optimal weight of the own topic, ten topics, $\tau = 3$",
+    title="The preference for the own topic comes from words that are kept",
     panels=[
         Panel(
             title="selected",
@@ -63,10 +63,10 @@ EXPERIMENT = Experiment(
     ylabel="optimal weight $A^*$",
     yscale="log",
     unjudged="all numbers are optima by theory",
-    caption="All curves are theory for T = 10 topics of v = 10 words and tau = 3 topics in a document; one rate of "
-    "the masking varies while the others stay at (p_m, p_c, p_r) = (0.15, 0.1, 0.1). The first three curves of the "
-    "legend differ in the attention weight of [MASK] tokens: 0 leaves them out, 1 treats them like words of other "
-    "topics, and free lets the optimum choose it. The black dotted curve attends to unselected positions only and is "
-    "1 + T p_c/p_r, the limit of all curves as p_m vanishes. The preference for the own topic comes from words that "
-    "are kept at selected positions: without them, at p_c = 0, A* = 1.",
+    caption="The preference for the own topic comes from words that are kept at selected positions: without them, "
+    "at p_c = 0, A* = 1. All curves are theory for T = 10 topics of v = 10 words and tau = 3 in a document; one "
+    "rate of the masking varies while the others stay at (p_m, p_c, p_r) = (0.15, 0.1, 0.1). The first three "
+    "curves differ in the attention weight of [MASK] tokens: 0 leaves them out, 1 treats them like words of other "
+    "topics, and free lets the optimum choose it. The black dotted curve attends to unselected positions only and "
+    "is 1 + T p_c/p_r, the limit of all curves as p_m vanishes.",
 )

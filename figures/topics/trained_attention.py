@@ -98,7 +98,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 CELLS = {title(*cell): cell for cell in SETTINGS}
 EXPERIMENT = Experiment(
-    title="Attention learned from documents, four topics of two words",
+    title="Trained attention moves to words of the own topic in all four cells",
     papers={
         "arXiv:2303.04245 (talk: average attention)": "The layout of the talk's table, two losses by two optimizers, "
         "for 4 topics of 2 words where the authors' code has 10 of 10; the values of the table were not reproduced.",
@@ -118,15 +118,11 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="the lines hold for infinitely long documents and a value matrix that is frozen, and there are none for "
     "the cross-entropy",
-    caption="The panels are the cells of a table: the squared loss above and the cross-entropy below, stochastic "
-    "gradient descent on the left and Adam on the right. Markers are the attention that a layer gives to a position, "
-    "times the length of the document over 100, averaged over the pairs of positions of unmasked documents that hold "
-    "the same word, two words of one topic, or words of two topics; it is 0.01 (gray line) where attention is uniform. "
-    "They are means over {replicates} runs, each with its own start and its own documents, with error bars. There are "
-    "T = 4 topics of v = 2 words, two topics in a document of 40 to 60 tokens, and 20 new documents in each step; "
-    "(p_m, p_c, p_r) = (0.5, 0.3, 0.1) are the shares of selected positions, and of these the shares that show the "
-    "true word and a random word. Weights start normal with standard deviation 0.1. In all four cells words of "
-    "another topic lose attention to those of the own topic. Dotted lines are the optimum under the squared loss for "
-    "infinitely long documents: the mean over the words of the own topic (upper) and another topic (lower). The loss "
-    "of tied attention depends on this mean alone, and not on how it is shared between the same word and the others.",
+    caption="With both losses and both optimizers words of another topic lose attention to those of the own "
+    "topic. (a, b) The squared loss by stochastic gradient descent and by Adam; (c, d) the cross-entropy. Markers "
+    "are the attention to a position, times the length of the document over 100, averaged over pairs with the "
+    "same word, of one topic, or of two topics; 0.01 (gray) is uniform. Means over {replicates} runs with T = 4 "
+    "topics of 2 words, two in a document of 40 to 60 tokens, 20 new documents per step, masking rates (0.5, 0.3, "
+    "0.1). Dotted: the optimum under the squared loss for infinitely long documents, of the mean over the own "
+    "topic and another one.",
 )

@@ -95,7 +95,7 @@ def lines(panel: str, steps: NDArray[np.float64], key_norm: NDArray[np.float64])
 
 
 EXPERIMENT = Experiment(
-    title="One layer of attention, all weights trained together",
+    title="One layer of attention learns the values first, then where to look",
     papers={
         "arXiv:2303.04245 (talk: two stages)": "It agrees under the squared loss: the value matrix is learned before "
         "keys and queries grow.",
@@ -110,14 +110,11 @@ EXPERIMENT = Experiment(
     ],
     xlabel="step of gradient descent",
     unjudged="each line is the theory of one stage alone, for infinitely long documents and with one fitted start",
-    caption="The squared loss, summed over the outputs, is minimized by gradient descent at the rate 0.5. Markers are "
-    "the mean of {replicates} random starts, with error bars. There are T = 4 topics of v = 2 words, tau = 2 topics in "
-    "a document, and the masking rates are (p_m, p_c, p_r) = (0.5, 0.3, 0.1). Upper row: exact gradients of infinitely "
-    "long documents, from starts of size 1e-4. Lower row: gradients from 10 new documents of 100 to 150 tokens in each "
-    "step, from starts of size 3e-3. At first only the value matrix W_V is learned: the line of stage 1 is the closed "
-    "form for uniform attention, in the lower row the least loss that uniform attention can reach at 125 tokens. "
-    "Meanwhile the key and query matrices W_K and W_Q grow as predicted, like exp(sigma t/sqrt(d_a)), where t is "
-    "the rate times the step and d_a = 9 the dimension of keys and queries; only the starting value is fitted. "
-    "When they are large, the loss leaves its plateau toward the optimum of stage 2, which is computed for a "
-    "frozen value matrix although it is trained here.",
+    caption="With all weights trained together the value matrix is learned first, while keys and queries grow "
+    "exponentially; when these are large, the loss leaves its plateau. Squared loss, gradient descent at rate "
+    "0.5, means of {replicates} random starts; T = 4 topics of v = 2 words, tau = 2 in a document, masking (0.5, "
+    "0.3, 0.1). (a, b) Exact gradients of infinitely long documents; (c, d) 10 new documents of 100 to 150 tokens "
+    "per step. Lines: stage 1 in closed form, or the least loss of uniform attention at 125 tokens; growth "
+    "exp(sigma t/sqrt(d_a)) with one fitted start, in (c) 10 % too fast, since it is that of infinitely long "
+    "documents; the optimum of stage 2.",
 )

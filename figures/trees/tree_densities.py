@@ -116,12 +116,11 @@ EXPERIMENT = Experiment(
     ),
     draw=draw,
     unjudged="all numbers up to N are counted, so that there is no error bar",
-    caption="Every natural number is written as a tree whose children are the exponents of its primes. Left: the "
-    "distance of shares and means over all numbers up to N from their exact limits, which are products and sums over "
-    "all primes. All numbers are counted, so that there is no error bar and no z. Right: the relative differences from "
-    f"the same limits in {WINDOWS} windows at random places below 10^12, with error bars; the line at zero stands for "
-    "the exact limits. The measurements agree with the exact limits in both panels. On the left the distances fall "
-    "about as N^-1/2, or faster.",
+    caption="Measured shares of trees agree with their exact limits, products and sums over all primes. Every "
+    "natural number is written as a tree whose children are the exponents of its primes. (a) The distance of "
+    "shares and means over all numbers up to N from these limits, which falls about as N^-1/2 or faster. All "
+    "numbers are counted, so that there is no error bar and no z. (b) The relative differences from the same "
+    "limits in 16 windows at random places below 10^12; the line at zero stands for the exact limits.",
     papers={
         "arXiv:2512.01870": "Counts agree with the exact densities to what finitely many numbers allow.",
     },

@@ -1,9 +1,13 @@
 """Captions: their numbers are those of the run, and the page names table, sources and published figures."""
 
+import re
 from pathlib import Path
 
+import pytest
+
 from figures.core import Experiment, row
-from figures.core.captions import caption_of, page_of
+from figures.core.captions import SENTENCES, caption_of, page_of
+from figures.core.discover import GALLERY, find_experiments, load
 from figures.core.extras import missing_extra
 from figures.core.table import to_frame
 from simulate.core import Estimate
@@ -51,3 +55,22 @@ def test_what_is_missing_has_a_cure_for_this_interpreter():
     assert said is not None
     assert "no_such_package is not installed: make figures EXTRAS=nets" in said
     assert f"{sys.executable} -m pip install -e '.[nets]'" in said
+
+
+NO_FINDINGS = ("Left", "Markers", "Lines", "The vertical axis", "The axes", "All curves", "The figure", "Labels are")
+
+
+@pytest.mark.parametrize("path", find_experiments().values(), ids=lambda path: path.stem)
+def test_a_caption_is_short_and_begins_with_a_finding(path):
+    """Its first sentence stands in bold letters; what else there is to say stands on the page of details."""
+    caption = load(path).caption
+    finding = SENTENCES.split(caption)[0]
+    assert len(caption.split()) <= 120
+    assert 8 <= len(finding.split()) <= 60, finding
+    assert not finding.startswith(NO_FINDINGS), finding
+    assert not re.search(r"(?<![a-z-])(on the left|on the right|left panel|right panel|middle panel)", caption)
+
+
+def test_details_are_those_of_figures():
+    page = (GALLERY.parents[1] / "docs" / "figure_details.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) <= set(find_experiments())
