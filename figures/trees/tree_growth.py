@@ -40,10 +40,9 @@ EXPERIMENT = Experiment(
     xscale="log",
     unjudged="all numbers up to N are counted, so that there is no error bar",
     caption="The mean number of children and the shares of single words have no limit, and approach their leading "
-    "laws as slowly as 1/ln N or 1/ln ln N. (a) The mean number of children of the root, the mean number of "
-    "different primes, minus ln ln N; it approaches the constant M of Mertens as 1/ln N (first line); the "
-    "expansion in 1/ln N is much better. (b) The shares of single words, over the leading order of Landau's "
-    "theorem, which falls to zero. The ratio approaches 1 as 1/ln N for words that end in one leaf, and only as "
-    "1/ln ln N for words that end in more leaves. Markers are counted on all numbers up to N, so that there is no "
-    "error bar and no z.",
+    "laws slowly. (a) The mean number of children of the root, the mean number of different primes, minus ln ln "
+    "N; lines are the constant M of Mertens and the expansion in 1/ln N, which is much better. (b) The shares of "
+    "single words, over the leading order of Landau's theorem, which falls to zero. The ratio approaches 1 as "
+    "1/ln N for words that end in one leaf, and only as 1/ln ln N for words that end in more leaves. Markers are "
+    "counted on all numbers up to N.",
 )
