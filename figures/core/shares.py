@@ -47,4 +47,4 @@ def share_bars(shares: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
     """Return how far Wilson's intervals reach below and above measured shares of n replicates each, (2, points)."""
     values, counts = np.asarray(shares, dtype=float), np.asarray(n, dtype=float)
     ends = np.array([wilson(value * count, count) for value, count in zip(values, counts, strict=True)]).reshape(-1, 2)
-    return np.maximum(np.stack((values - ends[:, 0], ends[:, 1] - values)), 0.0)  # rounding at shares of 0 and 1
+    return np.asarray(np.maximum((values - ends[:, 0], ends[:, 1] - values), 0.0))  # rounding at shares of 0 and 1

@@ -36,13 +36,19 @@ ADVICE_EXTREME = (
 
 @checked
 def solve_multiclass(
-    model: MulticlassMixture, *, tol: Positive = 1e-10, max_iter: Count = 500, check: bool = True
+    model: MulticlassMixture,
+    *,
+    start: Array | None = None,
+    tol: Positive = 1e-10,
+    max_iter: Count = 500,
+    check: bool = True,
 ) -> MulticlassSaddlePoint:
     """Solve the saddle-point equations of a `MulticlassMixture` (arXiv:2106.03791) and return all observables.
 
     Square loss is solved in closed form but for one scalar V for each covariance; softmax of two classes is the
-    logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from a cold
-    start and, failing that, by continuation in lam from lam = 10 down. From five classes on this search runs on few
+    logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from `start`
+    if it is given, a point of `Classes` in contrasts, from a cold start and, failing that, by continuation in lam from
+    lam = 10 down. From five classes on this search runs on few
     nodes; it is finished with those of the rule that is the most accurate at its end, and classes that are all alike
     need the averages of one. Then `residual` is that of the full equations,
     max |update(x) - x|/(1 + |x|) over the entries of V, q, r and the bias at the point returned. `max_iter` bounds the
@@ -56,7 +62,7 @@ def solve_multiclass(
         classes = Classes(model, np.eye(model.n_classes))
         x, evaluations = _solved_square(classes, tol, max_iter)
     else:
-        classes, x, evaluations = _solved_softmax(model, tol, max_iter)
+        classes, x, evaluations = _solved_softmax(model, tol, max_iter, start)
     with np.errstate(all="ignore"):
         residual = relative_gap(classes.image(x), x)
     admissible = not residual <= tol or classes.admissible(x)
@@ -143,7 +149,9 @@ def _solved_two(model: MulticlassMixture, tol: float, max_iter: int, check: bool
     )
 
 
-def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tuple[Classes, Array, int]:
+def _solved_softmax(
+    model: MulticlassMixture, tol: float, max_iter: int, start: Array | None
+) -> tuple[Classes, Array, int]:
     """Return the equations of softmax with the nodes of their averages, the point found, and the evaluations.
 
     In more than three dimensions the neighborhood of the solution is found on few Sobol points, and the rule is chosen
@@ -152,9 +160,9 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     basis, D = contrasts(model.n_classes), model.n_classes - 1
     if D in PER_AXIS:
         classes = Classes(model, basis, gaussian_nodes(D), "product")
-        return classes, *_searched(classes, tol, max_iter)
+        return classes, *_searched(classes, tol, max_iter, start)
     pilot = Classes(model, basis, pilot_nodes(D))
-    x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter)
+    x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter, start)
     rule = best_rule(pilot, x)
     classes = Classes(model, basis, gaussian_nodes(D, rule), rule)
     update = Logarithmic(classes)
@@ -164,9 +172,9 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     return classes, _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
 
 
-def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
+def _searched(classes: Classes, tol: float, max_iter: int, start: Array | None) -> tuple[Array, int]:
     update = Logarithmic(classes)
-    point, _ = first_solved(_attempts(update, tol, max_iter), tol)
+    point, _ = first_solved(_attempts(update, tol, max_iter, start), tol)
     return _sharpened(update, update.unpack(point), tol), update.evaluations
 
 
@@ -181,7 +189,9 @@ def _sharpened(update: Logarithmic, x: Array, tol: float) -> Array:
     return update.unpack(polished(update, y, SHARP_TOLERANCE_SHARE * tol)[0]) if near else x
 
 
-def _attempts(update: Logarithmic, tol: float, max_iter: int) -> Iterator[Callable[[], Found]]:
+def _attempts(update: Logarithmic, tol: float, max_iter: int, start: Array | None) -> Iterator[Callable[[], Found]]:
+    if start is not None:
+        yield lambda: polished(update, update.pack(start), SEARCH_TOLERANCE_SHARE * tol)
     yield lambda: search(update, update.pack(update.classes.start()), tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     if update.evaluations < max_iter and ridges(update.classes.model):
         yield partial(_along_ridges, update, tol)
