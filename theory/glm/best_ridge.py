@@ -73,11 +73,11 @@ def optimal_ridge(model: Minimization, by: Criterion = "error") -> BestRidge:
     the slope by lam follows from the implicit function theorem at the saddle point (`ridge_slopes`), and is zero at the
     ridge that is sought.
 
-    Of K classes the limit lam -> 0 is taken from the last ridges, and the slope for softmax of more than four is known
-    to 1e-4 of the error, by quasi-Monte Carlo, and its best ridge accordingly.
+    Of K classes the limit lam -> 0 is taken from the last ridges. The test error of more than four of them is computed
+    by quasi-Monte Carlo, so that its slope is known to 1e-4 of it.
 
-    ValueError for separable penalties, for a hard margin and wherever the value does not depend on lam,
-    as the error of random labels; ConvergenceError where the value still falls at the last ridge that can be solved.
+    ValueError for separable penalties, for a hard margin and wherever the value does not depend on lam, as the error of
+    random labels; ConvergenceError where the value still falls at the last ridge that can be solved.
 
     >>> from theory import glm
     >>> from theory.models import Cluster, GeneralizedLinearModel, Modes

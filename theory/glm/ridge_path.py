@@ -86,10 +86,11 @@ def approached(problem: GeneralizedLinearModel, x: Array, near: SaddlePoint, mat
         if least <= AIM:
             break
         if gap is not None:
-            matrix = np.asarray(matrix + np.outer(gap - new_gap - matrix @ step, step) / (step @ step))
+            change = np.outer(gap - new_gap - matrix @ step, step) / (step @ step)
+            matrix = np.asarray(matrix + change, float)
         gap = new_gap
         try:
-            step = np.linalg.solve(matrix, gap)
+            step = np.asarray(np.linalg.solve(matrix, gap), float)
         except np.linalg.LinAlgError:
             break
         step = step * min(1.0, LARGEST_STEP / max(float(np.max(abs(step))), 1e-300))
