@@ -250,6 +250,7 @@ def test_best_ridge(jobs):
         beside={"15 saddle points on a grid": lambda: [glm.solve(replace(problem, lam=float(lam))) for lam in RIDGES]},
         goal="1/1 times",
     )
+    jobs.number("saddle points of that best ridge", best.iterations, "saddle points", goal="15 saddle points")
     pair = flipped_pair(1.0)
     jobs.compare(
         "best ridge by error, hinge loss, two clusters with a trained bias",
@@ -258,6 +259,14 @@ def test_best_ridge(jobs):
         goal="1/1 times",
     )
     jobs.number("saddle points of that best ridge", best.iterations, "saddle points", goal="15 saddle points")
+    three = mixture(3, False)
+    jobs.compare(
+        "best ridge by error, softmax regression of three classes",
+        lambda: glm.optimal_ridge(three),
+        beside={"15 saddle points on a grid": lambda: [glm.solve(replace(three, lam=float(lam))) for lam in RIDGES]},
+        goal="1/1 times",
+        rounds=1,
+    )
 
 
 SAME_OBJECTIVE = 1e-9

@@ -15,6 +15,7 @@ from tests.glm.settings import draw, teacher_problem
 from tests.glm.test_rare_biases import flipped_pair, mixture
 from theory import glm
 from theory.glm import ridge_path
+from theory.glm.ridge_scan import Rung
 from theory.glm.ridge_slope import tangent
 from theory.glm.vanishing_ridge import vanishing_ridge
 from theory.models import (
@@ -26,7 +27,6 @@ from theory.models import (
     Isotropic,
     Logit,
     Modes,
-    MulticlassMixture,
     Poisson,
     RandomFeatures,
     RandomLabels,
@@ -138,12 +138,12 @@ def test_a_neighbor_leads_to_a_point_by_few_evaluations(problem):
     """From one solved ridge to another a factor 3 away, and in between the two, where the search only verifies."""
     lams = (problem.lam, 3 * problem.lam, 1.7 * problem.lam)
     solved = [glm.solve(replace(problem, lam=lam)) for lam in lams]
-    tangents = [(math.log(lam), tangent(point)) for lam, point in zip(lams, solved, strict=True)]
-    for near, k in ((tangents[:1], 1), (tangents[:2], 2)):
+    rungs = [Rung(math.log(p.problem.lam), 0.0, 0.0, p, *tangent(p)[1:]) for p in solved]
+    for near, k in ((rungs[:1], 1), (rungs[:2], 2)):
         other, start = replace(problem, lam=lams[k]), solved[0]
-        x = ridge_path.predicted(tangents[k][0], near)
-        assert abs(x - tangents[k][1].x).max() < (0.5 if k == 1 else 0.03)
-        found = ridge_path.approached(other, x, start, near[0][1].matrix)
+        x = ridge_path.predicted(rungs[k].log_lam, near)
+        assert abs(x - rungs[k].x).max() < (0.5 if k == 1 else 0.03)
+        found = ridge_path.approached(other, x, start, near[0].matrix)
         assert (found.V, found.q) == (pytest.approx(solved[k].V, rel=1e-9), pytest.approx(solved[k].q, rel=1e-9))
         assert found.iterations <= 10
         assert glm.solve(other, start=found).iterations <= 3
@@ -295,11 +295,6 @@ def test_a_value_that_does_not_depend_on_the_ridge_is_refused():
         glm.optimal_ridge(glm.gaussian_mixture(variances=0.5, alpha=1.0, lam=1.0, loss="hard_margin"))
     with pytest.raises(ValueError, match="model must have a loss that is finite, got 'hard_margin'"):
         glm.infinite_ridge(glm.gaussian_mixture(variances=0.5, alpha=1.0, lam=1.0, loss="hard_margin"))
-    classes = MulticlassMixture(
-        modes=Modes([1.0], [[1.0]], np.eye(3)[:, :, None]), probabilities=[0.5, 0.3, 0.2], alpha=1.0, lam=0.1
-    )
-    with pytest.raises(ValueError, match="model must have labels \\+-1 or real ones, got a MulticlassMixture"):
-        glm.optimal_ridge(classes)
     with pytest.raises(ValueError, match="by must be"):
         glm.optimal_ridge(labels, "norm")
 

@@ -4,6 +4,7 @@ A solved point brings the derivative of the equations, from which its slopes fol
 the same, so that steps of a quasi-Newton method converge from the predicted point without a derivative of their own.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,9 @@ import numpy as np
 
 from theory.core import Array
 from theory.glm.equations import Equations
-from theory.glm.ridge_slope import Tangent
+from theory.glm.problem_solver import solve_problem
+from theory.glm.ridge_scan import Criterion, Point, RidgeScan, Rung
+from theory.glm.ridge_slope import tangent
 from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics.steps import relative_gap
@@ -22,18 +25,37 @@ LARGEST_STEP = 3.0  # of a coordinate
 AIM = 5e-13  # residual in the coordinates
 
 
-def predicted(log_lam: float, near: Sequence[tuple[float, Tangent]]) -> Array:
-    """Return the coordinates at another ridge, from one or two solved ones, the nearest first, with their tangents.
+class ProblemScan(RidgeScan[SaddlePoint]):
+    """Solve a problem with labels +-1 or real ones at chosen ridges."""
+
+    def __init__(self, problem: GeneralizedLinearModel, by: Criterion) -> None:
+        super().__init__(by)
+        self.problem = problem
+
+    def _solved(self, log_lam: float, near: list[Rung[SaddlePoint]]) -> Rung[SaddlePoint]:
+        problem = replace(self.problem, lam=math.exp(log_lam))
+        start = approached(problem, predicted(log_lam, near), near[0].point, near[0].matrix) if near else None
+        point = solve_problem(problem, start=start)
+        slopes, x, moved, matrix = tangent(point)
+        value = point.test_error if self.by == "error" else point.test_loss
+        slope = problem.lam * (slopes.test_error if self.by == "error" else slopes.test_loss)
+        if start is not None:
+            point = replace(point, iterations=(start.iterations or 0) + (point.iterations or 0))
+        return Rung(log_lam, value, slope, point, x, moved, matrix)
+
+
+def predicted(log_lam: float, near: Sequence[Rung[Point]]) -> Array:
+    """Return the coordinates at another ridge, from one or two solved ones, the nearest first, with their derivatives.
 
     Between two of them it is the cubic through both points and tangents, beyond them the parabola through the nearer
     point and both tangents.
     """
-    at, one = near[0]
-    move = log_lam - at
+    one = near[0]
+    move = log_lam - one.log_lam
     if len(near) == 1:
         return np.asarray(one.x + move * one.moved) if abs(move) <= REACH else one.x
-    other_at, other = near[1]
-    width = other_at - at
+    other = near[1]
+    width = other.log_lam - one.log_lam
     if 0 < move / width < 1:
         t = move / width
         bend = one.x * (1 + 2 * t) * (1 - t) ** 2 + other.x * t**2 * (3 - 2 * t)
@@ -64,10 +86,11 @@ def approached(problem: GeneralizedLinearModel, x: Array, near: SaddlePoint, mat
         if least <= AIM:
             break
         if gap is not None:
-            matrix = matrix + np.outer(gap - new_gap - matrix @ step, step) / (step @ step)
+            change = np.outer(gap - new_gap - matrix @ step, step) / (step @ step)
+            matrix = np.asarray(matrix + change, float)
         gap = new_gap
         try:
-            step = np.linalg.solve(matrix, gap)
+            step = np.asarray(np.linalg.solve(matrix, gap), float)
         except np.linalg.LinAlgError:
             break
         step = step * min(1.0, LARGEST_STEP / max(float(np.max(abs(step))), 1e-300))

@@ -180,11 +180,12 @@ def _losses(classes: Classes, x: Array, averages: Sequence[ClassAverages] | None
     _, q, r, b = classes.split(x)
     shares = np.array(classes.model.probabilities)
     losses = [mean.loss for mean in (classes.averages(x) if averages is None else averages)]
-    fresh = [_test_loss(classes, r[:, k] + b, q[c], k) for k, c in enumerate(classes.own)]
+    fresh = [class_test_loss(classes, r[:, k] + b, q[c], k) for k, c in enumerate(classes.own)]
     return float(shares @ losses), float(shares @ fresh)
 
 
-def _test_loss(classes: Classes, mean: Array, q: Array, label: int) -> float:
+def class_test_loss(classes: Classes, mean: Array, q: Array, label: int) -> float:
+    """Return the mean loss of a fresh sample of a class whose outputs have this mean and covariance."""
     if classes.nodes is None:
         gap = classes.basis[:, label] - mean
         return 0.5 * float(gap @ gap + np.trace(q))

@@ -36,13 +36,19 @@ ADVICE_EXTREME = (
 
 @checked
 def solve_multiclass(
-    model: MulticlassMixture, *, tol: Positive = 1e-10, max_iter: Count = 500, check: bool = True
+    model: MulticlassMixture,
+    *,
+    start: Array | None = None,
+    tol: Positive = 1e-10,
+    max_iter: Count = 500,
+    check: bool = True,
 ) -> MulticlassSaddlePoint:
     """Solve the saddle-point equations of a `MulticlassMixture` (arXiv:2106.03791) and return all observables.
 
     Square loss is solved in closed form but for one scalar V for each covariance; softmax of two classes is the
-    logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from a cold
-    start and, failing that, by continuation in lam from lam = 10 down. From five classes on this search runs on few
+    logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from `start`
+    if it is given, a point of `Classes` in contrasts, from a cold start and, failing that, by continuation in lam from
+    lam = 10 down. From five classes on this search runs on few
     nodes; it is finished with those of the rule that is the most accurate at its end, and classes that are all alike
     need the averages of one. Then `residual` is that of the full equations,
     max |update(x) - x|/(1 + |x|) over the entries of V, q, r and the bias at the point returned. `max_iter` bounds the
@@ -56,7 +62,7 @@ def solve_multiclass(
         classes = Classes(model, np.eye(model.n_classes))
         x, evaluations = _solved_square(classes, tol, max_iter)
     else:
-        classes, x, evaluations = _solved_softmax(model, tol, max_iter)
+        classes, x, evaluations = _solved_softmax(model, tol, max_iter, start)
     with np.errstate(all="ignore"):
         residual = relative_gap(classes.image(x), x)
     admissible = not residual <= tol or classes.admissible(x)
@@ -143,7 +149,9 @@ def _solved_two(model: MulticlassMixture, tol: float, max_iter: int, check: bool
     )
 
 
-def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tuple[Classes, Array, int]:
+def _solved_softmax(
+    model: MulticlassMixture, tol: float, max_iter: int, start: Array | None
+) -> tuple[Classes, Array, int]:
     """Return the equations of softmax with the nodes of their averages, the point found, and the evaluations.
 
     In more than three dimensions the neighborhood of the solution is found on few Sobol points, and the rule is chosen
@@ -152,9 +160,9 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     basis, D = contrasts(model.n_classes), model.n_classes - 1
     if D in PER_AXIS:
         classes = Classes(model, basis, gaussian_nodes(D), "product")
-        return classes, *_solved_by_products(classes, tol, max_iter)
+        return classes, *_solved_by_products(classes, tol, max_iter, start)
     pilot = Classes(model, basis, pilot_nodes(D))
-    x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter)
+    x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter, start)
     rule = best_rule(pilot, x)
     classes = Classes(model, basis, gaussian_nodes(D, rule), rule)
     update = Logarithmic(classes)
@@ -164,7 +172,7 @@ def _solved_softmax(model: MulticlassMixture, tol: float, max_iter: int) -> tupl
     return classes, _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
 
 
-def _solved_by_products(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
+def _solved_by_products(classes: Classes, tol: float, max_iter: int, start: Array | None) -> tuple[Array, int]:
     """Return the point that solves the equations with the nodes of `classes`, found on coarser products first.
 
     A smooth problem is solved as well by fewer nodes: those at hand are then needed to verify it, once. If they do not,
@@ -175,10 +183,10 @@ def _solved_by_products(classes: Classes, tol: float, max_iter: int) -> tuple[Ar
         for per_axis in PILOT_PER_AXIS[classes.D]
     )
     enough = max(tol, PILOT_TOL)
-    x, evaluations = _searched(first, enough, max_iter)
+    x, evaluations = _searched(first, enough, max_iter, start)
     with np.errstate(all="ignore"):
         if not relative_gap(first.image(x), x) <= enough:
-            return _searched(classes, tol, max_iter)
+            return _searched(classes, tol, max_iter, start)
         for finer in (second, classes):
             if relative_gap(finer.image(x), x) <= tol:
                 continue
@@ -186,12 +194,12 @@ def _solved_by_products(classes: Classes, tol: float, max_iter: int) -> tuple[Ar
             found, _ = polished(update, update.pack(x), SEARCH_TOLERANCE_SHARE * tol)
             x, evaluations = _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
         solved = relative_gap(classes.image(x), x) <= tol
-    return (x, evaluations) if solved else _searched(classes, tol, max_iter)
+    return (x, evaluations) if solved else _searched(classes, tol, max_iter, start)
 
 
-def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
+def _searched(classes: Classes, tol: float, max_iter: int, start: Array | None) -> tuple[Array, int]:
     update = Logarithmic(classes)
-    point, _ = first_solved(_attempts(update, tol, max_iter), tol)
+    point, _ = first_solved(_attempts(update, tol, max_iter, start), tol)
     return _sharpened(update, update.unpack(point), tol), update.evaluations
 
 
@@ -208,7 +216,9 @@ def _sharpened(update: Logarithmic, x: Array, tol: float) -> Array:
     return update.unpack(polished(update, y, SHARP_TOLERANCE_SHARE * tol)[0]) if near else x
 
 
-def _attempts(update: Logarithmic, tol: float, max_iter: int) -> Iterator[Callable[[], Found]]:
+def _attempts(update: Logarithmic, tol: float, max_iter: int, start: Array | None) -> Iterator[Callable[[], Found]]:
+    if start is not None:
+        yield lambda: polished(update, update.pack(start), SEARCH_TOLERANCE_SHARE * tol)
     yield lambda: search(update, update.pack(update.classes.start()), tol, max_iter, SEARCH_TOLERANCE_SHARE * tol)
     if update.evaluations < max_iter and ridges(update.classes.model):
         yield partial(_along_ridges, update, tol)
