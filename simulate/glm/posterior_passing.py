@@ -110,6 +110,7 @@ def posterior_message_passing(
     )
     n = sample_size(problem.alpha, size, size)
     X, y = draw_group(group, n, rng)
+    shifts = (rng.random(n) - 0.5) * (GRID[1] - GRID[0])
     theta, prior = teacher * math.sqrt(size), _Prior.of(problem, om)
     w, v = prior.posterior(np.zeros(size), np.zeros(size))
     V, g = float(np.mean(om * v)), np.zeros(n)
@@ -119,7 +120,7 @@ def posterior_message_passing(
     change = np.inf
     for _ in range(steps):
         old, omega = w, X @ w / math.sqrt(size) - V * g
-        g, slope = _scores(cluster, y, omega + cluster.teacher_mean, V + group.unseen)
+        g, slope = _scores(cluster, y, omega + cluster.teacher_mean, V + group.unseen, shifts)
         A = -slope.sum() / size * om
         w, v = prior.posterior(A, X.T @ g / math.sqrt(size) + A * w)
         V = float(np.mean(om * v))
@@ -197,15 +198,20 @@ class _Prior:
         return s**2 * B / (1 + A * s**2), s**2 / (1 + A * s**2)
 
 
-def _scores(cluster: Cluster, y: Array, center: Array, width: float) -> tuple[Array, Array]:
-    """Return the first and second derivative by the center of log E P(y | center + sqrt(width) xi), (n,) each."""
+def _scores(cluster: Cluster, y: Array, center: Array, width: float, shifts: Array) -> tuple[Array, Array]:
+    """Return the first and second derivative by the center of log E P(y | center + sqrt(width) xi), (n,) each.
+
+    The grid of each sample is shifted by a number of its own, so that no jump of P lies at the same place of all.
+    """
     labels = cluster.labels
     if labels == "linear":
         rest = width + cluster.noise
         return (y - center) / rest, np.full(len(y), -1 / rest)
     if isinstance(labels, Logit | Poisson | Additive | LabelChannel):
-        P = _chances(labels, y, center[:, None] + math.sqrt(width) * GRID)
-        zero, one, two = (P @ (GRID_WEIGHTS * power) for power in (1 + 0 * GRID, GRID, GRID**2 - 1))
+        xi = GRID + shifts[:, None]
+        weights = np.exp(-0.5 * xi**2) * (GRID[1] - GRID[0]) / math.sqrt(2 * math.pi)
+        held = weights * _chances(labels, y, center[:, None] + math.sqrt(width) * xi)
+        zero, one, two = held.sum(axis=1), (held * xi).sum(axis=1), (held * (xi**2 - 1)).sum(axis=1)
         zero = np.maximum(zero, LEAST_CHANCE)
         g = one / zero / math.sqrt(width)
         return g, two / zero / width - g**2
