@@ -6,9 +6,10 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulate.glm.convex_loss import ConvexLoss
 from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
-from simulate.glm.own_loss import ConvexLoss, convex
+from simulate.glm.own_loss import convex
 from simulate.glm.poisson import poisson
 from simulate.glm.smooth import Minimum
 from simulate.glm.weighted_ridge import weighted_ridge

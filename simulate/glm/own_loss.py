@@ -4,147 +4,29 @@ The proximal operator with which the theory works is not asked: a fit that used 
 sample has an argument t, its margin y h or its residual y - h, and gets a copy x of it with a multiplier g (the method
 of multipliers). For given g the copies are eliminated one by one, by halving an interval, which is exact at kinks too;
 what is left is a smooth function of the weights that Newton steps minimize. The multipliers that result are slopes of
-the loss at x, and so make a lower bound of the minimum (the dual problem), with which the fit is verified.
+the loss at x, and so make a lower bound of the minimum (the dual problem), with which the fit is verified. A loss that
+is smooth and has a derivative needs no copies: truncated Newton steps come first, and their slopes make the bound.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from simulate.glm.convex_loss import EVERYWHERE, ConvexLoss, OwnLoss, own_loss
+from simulate.glm.truncated_newton import Numbers, Pulls, truncated_newton
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
-from theory.core import Array, FitError, checks
+from theory.core import Array, FitError
 
 MAX_MULTIPLIERS, MAX_STEPS = 40, 60  # updates of the multipliers, and Newton steps for each of them
 STIFFEST = 1e5  # of the springs between t and its copy: beyond it rounding of t moves the multipliers
 AIM, GOOD, ACCEPTED = 1e-14, 1e-10, 1e-6  # gap between primal and dual problem, relative to the risk
 SETTLED = 1e-13  # gradient relative to its terms, after which no Newton step is taken
 ROUNDING = 1e-13  # of the risk, which the last steps lower by less
-DERIVATIVE_STEP, CURVATURE_STEP = 1e-7, 1e-5  # relative to 1 + |t|: of differences of values, and of derivatives
 ACCEPTED_ERROR = 1e-2  # of the weights, by a bound that is far above their error
 SMALLEST = 1e-7  # weights, relative to the largest that the risk allows, of which no digit is asked
 SHORTEST = 1e-8  # mean square of the inputs over lam, below which they count as that short
-GOLDEN = (5**0.5 - 1) / 2
-COARSE = (np.float16, np.float32)  # dtypes
-NOISE = 1e-7  # relative, of slopes that are differences of values
-LEAST_CURVATURE = 1e-9  # relative to a spring: keeps the linearized label finite where the loss is flat
-EVERYWHERE = np.linspace(-8.0, 8.0, 4001)  # where every loss must be convex, whatever the samples are
-
-
-class ConvexLoss(Protocol):
-    """What a fit asks of a user's loss: its name and its values; a method `derivative` is used if there is one."""
-
-    @property
-    def name(self) -> str:
-        """The name by which messages call it."""
-
-    def value(self, t: Array, /) -> Array:
-        """Return the loss l(t) at arguments t, (samples,)."""
-
-
-@dataclass(frozen=True)
-class _Loss:
-    """A user's loss, its derivative, and the half width `step` of the differences that stand for derivatives."""
-
-    loss: ConvexLoss
-    given: Callable[[Array], Array] | None
-
-    @property
-    def name(self) -> str:
-        return str(getattr(self.loss, "name", type(self.loss).__name__))
-
-    def value(self, t: Array) -> Array:
-        return self._called("value", self.loss.value, t)
-
-    def derivative(self, t: Array) -> Array:
-        """Return l'(t); without a derivative the difference of values, which is the slope of the loss averaged."""
-        if self.given is not None:
-            return self._called("derivative", self.given, t)
-        step = DERIVATIVE_STEP * (1 + abs(t))
-        return np.asarray((self.value(t + step) - self.value(t - step)) / (2 * step))
-
-    def curvature(self, t: Array, stiffness: float) -> Array:
-        """Return the second derivative of the loss in series with that of a spring; at a kink this is the spring's."""
-        step = CURVATURE_STEP * (1 + abs(t))
-        bend = np.maximum(self.derivative(t + step) - self.derivative(t - step), 0.0) / (2 * step)
-        return np.maximum(bend * (stiffness / (bend + stiffness)), LEAST_CURVATURE * stiffness)
-
-    def copies(self, v: Array, stiffness: float) -> Array:
-        """Return argmin_x l(x) + stiffness (v - x)^2/2, by halving: the slope of this function rises through zero."""
-        ends = np.stack((v, v - self.derivative(v) / stiffness))
-        low, high = ends.min(axis=0), ends.max(axis=0)
-        for _ in range(110):
-            x = (low + high) / 2
-            rises = self.derivative(x) + stiffness * (x - v) > 0
-            low, high = np.where(rises, low, x), np.where(rises, x, high)
-            if np.all(high - low <= 4e-16 * (abs(low) + abs(high) + 1e-3)):
-                break
-        return np.asarray((low + high) / 2)
-
-    def conjugate(self, g: Array, near: Array) -> Array:
-        """Return max_c g c - l(c), which is near the given places, by golden sections; infinite where it is not."""
-        step = CURVATURE_STEP * (1 + abs(near))
-        a, b = near - step, near + step
-        inside = (self.derivative(a) <= g + NOISE * (1 + abs(g))) & (self.derivative(b) >= g - NOISE * (1 + abs(g)))
-        most = g * near - self.value(near)
-        for _ in range(60):
-            c, e = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
-            at_c, at_e = g * c - self.value(c), g * e - self.value(e)
-            most = np.maximum(most, np.maximum(at_c, at_e))
-            a, b = np.where(at_c < at_e, c, a), np.where(at_c < at_e, b, e)
-        return np.where(inside, most, np.inf)
-
-    def require_convex(self, t: Array) -> None:
-        """Refuse a loss whose slopes fall, or are not those of its values, between the given arguments."""
-        t = np.unique(t)
-        value, slope = self.value(t), self.derivative(t)
-        slack = 1e-9 * (1 + abs(slope)) + (1e-15 / DERIVATIVE_STEP * abs(value) if self.given is None else 0.0)
-        falls = np.diff(slope) < -np.maximum(slack[1:], slack[:-1])
-        if falls.any():
-            k = int(np.argmax(falls))
-            raise ValueError(
-                f"loss {self.name!r} must be convex to be fitted: its slope falls from {slope[k]:g} at {t[k]:g} "
-                f"to {slope[k + 1]:g} at {t[k + 1]:g}; of a loss that is not convex no minimum can be verified, and "
-                "only theory.glm.solve takes one"
-            )
-        if self.given is None:
-            return
-        rise, run = np.diff(value), np.diff(t)
-        allowed = np.maximum(slack[1:], slack[:-1]) * run + 1e-14 * (abs(value[1:]) + abs(value[:-1]))
-        wrong = (rise < slope[:-1] * run - allowed) | (rise > slope[1:] * run + allowed)
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            raise ValueError(
-                f"loss {self.name!r} must have the derivative of its values: they differ by {rise[k]:g} between "
-                f"{t[k]:g} and {t[k + 1]:g}, where its derivative lies from {slope[k]:g} to {slope[k + 1]:g}"
-            )
-
-    def _called(self, what: str, function: Callable[[Array], Array], t: Array) -> Array:
-        if not np.isfinite(t).all():
-            raise np.linalg.LinAlgError("the arguments of the loss overflow")
-        try:
-            given = np.asarray(function(t.copy()))  # a function may work in place
-        except Exception as failed:  # it is the user's function, and may raise anything
-            raise ValueError(f"loss {self.name!r} must have a {what} of arrays, it raised {failed!r}") from failed
-        if given.dtype in COARSE:  # differences of such values say nothing of slopes
-            raise ValueError(f"loss {self.name!r} must have a {what} in double precision, got dtype {given.dtype}")
-        values = checks.real_array(f"{what} of loss {self.name!r}", given)
-        if values.shape != t.shape:
-            what = f"a {what} for every argument"
-            raise ValueError(f"loss {self.name!r} must have {what}, got shape {values.shape} for {t.shape} arguments")
-        if not np.isfinite(values).all():
-            k = int(np.argmin(np.isfinite(values)))
-            raise ValueError(f"loss {self.name!r} must have a finite {what}, got {values[k]} at the argument {t[k]:g}")
-        return values
-
-
-def own_loss(loss: ConvexLoss) -> _Loss:
-    """Return a loss with its derivative, if it tells one; ValueError where it shows not to be convex."""
-    given = getattr(loss, "derivative", None)
-    found = _Loss(loss, given if callable(given) else None)
-    found.require_convex(EVERYWHERE)
-    return found
+SMOOTH, MAX_PRODUCTS = 1e-11, 200  # relative gradient of a smooth loss, and the products that may be spent on it
 
 
 class _Point(NamedTuple):
@@ -165,7 +47,14 @@ def convex(
     1e-2 of the weights.
     """
     own = own_loss(loss)
-    problem = _Problem(Z, origin, sign, offsets, weights, own, kernel_of(Z))
+    problem = _Problem(Z, origin, sign, offsets, weights, own)
+    if (smooth := problem.smoothly_descended()) is not None:
+        point, steps = smooth
+        gap, off = problem.gap(point)
+        if gap <= GOOD and off <= ACCEPTED_ERROR:
+            own.require_convex(np.concatenate((EVERYWHERE, point.copies)))
+            return point.x[: Z.shape[1]], point.x[Z.shape[1] :], gap, steps
+    problem = replace(problem, kernel=kernel_of(Z))
     start = np.array(origin)
     point = _Point(np.zeros(Z.shape[1] + offsets.shape[1]), start, own.derivative(start))
     best, gap, off, steps = point, np.inf, np.inf, 0
@@ -198,8 +87,8 @@ class _Problem:
     sign: Array
     offsets: Array
     weights: Array
-    loss: _Loss
-    kernel: Array | None
+    loss: OwnLoss
+    kernel: Array | None = None
 
     def fields(self, x: Array) -> Array:
         p = self.Z.shape[1]
@@ -207,6 +96,31 @@ class _Problem:
 
     def arguments(self, x: Array) -> Array:
         return np.asarray(self.origin + self.sign * self.fields(x))
+
+    def smoothly_descended(self) -> tuple[_Point, int] | None:
+        """Minimize by truncated Newton steps and return the number of steps; None where they do not end at a minimum.
+
+        Curvatures are differences of the derivative. At a kink these are wrong, and so are steps for a loss that is not
+        finite everywhere.
+        """
+        if self.loss.given is None:  # differences of values do not tell the last digits of a gradient
+            return None
+
+        def pulls(h: Numbers, rows: slice) -> Pulls:
+            weights, sign = self.weights[rows], self.sign[rows]
+            t = self.origin[rows] + sign * h.astype(float, copy=False)
+            pull = -weights * sign * self.loss.derivative(t)
+            curvature = (weights * self.loss.bend(t)).astype(h.dtype, copy=False)
+            return Pulls(pull.astype(h.dtype, copy=False), curvature, lambda moved: curvature * moved)
+
+        try:
+            found = truncated_newton(self.Z, self.offsets, 1.0, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)
+            if not found.residual <= SMOOTH:
+                return None
+            t = np.asarray(self.origin + self.sign * found.fields)
+            return _Point(np.concatenate((found.v, found.b)), t, self.loss.derivative(t)), found.steps
+        except (ValueError, np.linalg.LinAlgError):  # of a function that fails far from the minimum
+            return None
 
     def descended(self, point: _Point, stiffness: float, enough: float) -> tuple[_Point, int]:
         """Minimize what is left as a function of x for the given multipliers, by Newton steps that never ascend.

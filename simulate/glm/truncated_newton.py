@@ -226,7 +226,7 @@ class _Descent:
                 break
             step += rz / bend * q
             r = r - rz / bend * image
-            if not np.linalg.norm(r) > enough:
+            if not np.linalg.norm(r) > enough or self.products >= self.max_products:
                 break
             z = self.solved(r)
             before, rz = rz, float(np.vdot(r, z))

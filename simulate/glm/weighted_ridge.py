@@ -42,15 +42,7 @@ def ridge_multipliers(
     of small stiffness, which are few, are therefore unknowns of their own, and all of them are where n < p; the others
     are eliminated. Raises what `weighted_ridge` raises.
     """
-    if kernel is not None:
-        root = np.sqrt(1 / stiffness)[:, None]
-        inverse = _factored((root * kernel * root.T).T)
-
-        def solved(columns: Array) -> Array:
-            return np.asarray(root * inverse(root * columns))
-
-    else:
-        solved = _few_stiff(Z, stiffness)
+    solved = _few_stiff(Z, stiffness) if kernel is None else _all_stiff(kernel, stiffness)
     of_offsets = solved(offsets) if offsets.shape[1] else offsets
 
     def multipliers(target: Array) -> tuple[Array, Array]:
@@ -59,6 +51,12 @@ def ridge_multipliers(
         return x[:, 0] - of_offsets @ b, b
 
     return multipliers
+
+
+def _all_stiff(kernel: Array, stiffness: Array) -> Callable[[Array], Array]:
+    root = np.sqrt(1 / stiffness)[:, None]
+    inverse = _factored((root * kernel * root.T).T)
+    return lambda columns: np.asarray(root * inverse(root * columns))
 
 
 def _few_stiff(Z: Array, stiffness: Array) -> Callable[[Array], Array]:
@@ -106,13 +104,13 @@ def _dual(A: Array, t: Array, E: Array, kernel: Array) -> tuple[Array, Array]:
 
 
 def _solved(lower: Array, t: Array, E: Array) -> tuple[Array, Array]:
-    """Solve (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten."""
+    """Solve (M + 1) x = t and (M + 1) x = E for a symmetric M, as `_factored` does."""
     solved = _factored(lower)(np.hstack([t, E]))
     return solved[:, : t.shape[1]], solved[:, t.shape[1] :]
 
 
 def _factored(lower: Array) -> Callable[[Array], Array]:
-    """Return the inverse of M + 1 as a function, for a symmetric M with this lower triangle, which is overwritten.
+    """Return the inverse of M + 1 as a function, for a symmetric M, by its lower triangle, which is overwritten.
 
     LAPACK itself is called, since the systems are so small that checks would take as long as solving. It finds a
     diagonal that is not a number, but not an infinite one; what else is not finite shows in the solution.

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import erfc, expit, logsumexp
 
 from simulate.glm import fit, fit_multiclass
@@ -362,6 +363,45 @@ def test_softmax_fits(jobs, n, p, K, lam):
         {"scikit-learn, lbfgs": at_our_objective(make, objective, objective(ours()))},
         off=lambda a, b: objective(b) / objective(a) - 1,
         goal="1/1 times",
+    )
+
+
+class Huber:
+    """A loss of one's own, as the documentation writes them."""
+
+    name = "Huber"
+
+    def value(self, t):
+        return np.where(abs(t) < 1, t * t / 2, abs(t) - 0.5)
+
+    def derivative(self, t):
+        return np.clip(t, -1, 1)
+
+
+@pytest.mark.parametrize(("n", "p"), [(400, 200), (1000, 500)])
+def test_own_losses(jobs, n, p):
+    """Ours proves the minimum by a lower bound, which L-BFGS does not."""
+    (X, _), loss, lam = samples(n, p), Huber(), 0.1
+    y = X.sum(axis=1) / math.sqrt(p) + np.random.default_rng(1).standard_normal(n)
+
+    def objective(w):
+        t = y - X @ w / math.sqrt(p)
+        slope = lam * w - X.T @ loss.derivative(t) / math.sqrt(p)
+        return float(np.sum(loss.value(t)) + lam / 2 * (w @ w)), slope
+
+    def make(tol):
+        options = {"ftol": tol * 1e-5, "gtol": 0.0, "maxiter": 10_000}
+        return lambda: minimize(objective, np.zeros(p), jac=True, method="L-BFGS-B", options=options).x
+
+    def ours():
+        return fit(X, y, loss, lam, argument="residual").weights[0]
+
+    theirs = at_our_objective(make, lambda w: objective(w)[0], objective(ours())[0])
+    jobs.compare(
+        f"Huber loss of one's own, n = {n}, p = {p}",
+        ours,
+        {"scipy, L-BFGS-B": theirs},
+        off=lambda a, b: objective(b)[0] / objective(a)[0] - 1,
     )
 
 

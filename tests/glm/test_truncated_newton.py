@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import simulate.glm.own_loss
 import simulate.glm.smooth
 from simulate.glm import fit, fit_coupled, fit_multiclass
 from simulate.glm.truncated_newton import Pulls, truncated_newton
@@ -106,6 +107,64 @@ def test_coupled_learners_and_several_classes(monkeypatch):
     without_truncation(monkeypatch)
     whole = fit_coupled(X, y, learners, "logistic", 0.1, coupling=0.5)
     assert found.weights == pytest.approx(whole.weights, rel=1e-7, abs=1e-8)
+
+
+class Softened:
+    """A smooth loss between hinge and logistic."""
+
+    name = "softened"
+
+    def value(self, t):
+        return np.logaddexp(0, 4 - 4 * t) / 4
+
+    def derivative(self, t):
+        return -1 / (1 + np.exp(4 * t - 4))
+
+
+class Huber:
+    """A loss with jumps of its second derivative."""
+
+    name = "Huber"
+
+    def value(self, t):
+        return np.where(abs(t) < 1, t * t / 2, abs(t) - 0.5)
+
+    def derivative(self, t):
+        return np.clip(t, -1, 1)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("n", "p"), [(60, 90), (200, 50)])
+@pytest.mark.parametrize(("loss", "argument"), [(Softened(), "margin"), (Huber(), "residual")])
+def test_smooth_losses_of_a_user_need_no_multipliers(monkeypatch, loss, argument, n, p, bias):
+    X, y = data(n, p)
+    y = y if argument == "margin" else X[:, 0] + np.random.default_rng(1).standard_normal(n)
+    found = fit(X, y, loss, 0.1, bias=bias, argument=argument)
+    assert found.residual < 1e-10
+    monkeypatch.setattr(simulate.glm.own_loss._Problem, "smoothly_descended", lambda problem: None)
+    copies = fit(X, y, loss, 0.1, bias=bias, argument=argument)
+    assert found.weights == pytest.approx(copies.weights, abs=1e-6)
+    assert found.train_loss == pytest.approx(copies.train_loss, rel=1e-7)
+
+
+def test_a_loss_that_overflows_far_away_is_fitted_from_nearby():
+    """A whole step leads to where exp(-t) is infinite; the method of multipliers goes nowhere near."""
+
+    class Exponential:
+        name = "exponential"
+
+        def value(self, t):
+            with np.errstate(over="raise"):
+                return np.exp(-t)
+
+        def derivative(self, t):
+            with np.errstate(over="raise"):
+                return -np.exp(-t)
+
+    X, y = data(200, 50)
+    found = fit(X, y, Exponential(), 0.1)
+    pull = y * np.exp(-y * found.fields(X))
+    assert found.weights[0] == pytest.approx(pull @ X / np.sqrt(50) / 0.1, rel=1e-4, abs=1e-4)
 
 
 @pytest.mark.parametrize("units", [1e-25, 1e-3, 1e3, 1e25])
