@@ -144,7 +144,8 @@ class Run:
         self._start = [array.copy() for array in weights.arrays]
         moments = 2 if optimizer == "adam" else 0
         self._moments = [np.zeros_like(array) for array in weights.arrays for _ in range(moments)]
-        self._found = tuple(np.empty_like(each) for each in weights.layers)  # the derivatives of the last step
+        A, V, h = weights.layers
+        self._found = np.empty_like(A), np.empty_like(V), np.empty_like(h)  # the derivatives of the last step
         self._squares = np.zeros((2, len(weights.attentions)))  # of all steps so far, of attentions and values
         self._measured: dict[str, list[Any]] = {
             name: [] for name in ("steps", "losses", "norms", "squares", "displacements", "orders")
