@@ -13,7 +13,7 @@ from simulate.nets.history import StackTraining
 from simulate.nets.orders import measured_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
 from simulate.nets.stack_gradient import NUMBERS, Batch, Precision, Weights, stack_loss
-from simulate.nets.stack_steps import descend
+from simulate.nets.stack_steps import NO_MOMENTS, descend
 from theory.core.arrays import Array
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -144,6 +144,8 @@ class Run:
         self._start = [array.copy() for array in weights.arrays]
         moments = 2 if optimizer == "adam" else 0
         self._moments = [np.zeros_like(array) for array in weights.arrays for _ in range(moments)]
+        A, V, h = weights.layers
+        self._found = np.empty_like(A), np.empty_like(V), np.empty_like(h)  # the derivatives of the last step
         self._squares = np.zeros((2, len(weights.attentions)))  # of all steps so far, of attentions and values
         self._measured: dict[str, list[Any]] = {
             name: [] for name in ("steps", "losses", "norms", "squares", "displacements", "orders")
@@ -154,11 +156,12 @@ class Run:
         ahead = bisect_right(self.recorded, self.step)
         until = self.recorded[ahead] if ahead < len(self.recorded) else self.n_steps
         batch, count, size = self.data.next_batches(until - self.step, len(self.weights.attentions))
-        number, empty = NUMBERS[self._precision], np.zeros((0, 0, 0))
-        moments = tuple(self._moments) or (empty,) * 4
-        moments += (np.zeros((0, 0)),) * (6 - len(moments))
-        layers, skip = self.weights.layers, self.weights.skip
-        made = descend(count, size, batch.arrays, layers, number, skip, self._rate, moments, self.step, self._squares)
+        moments = (*self._moments, *NO_MOMENTS[len(self._moments) :])
+        layers, found, number = self.weights.layers, self._found, NUMBERS[self._precision]
+        made, _ = descend(
+            count, size, batch.arrays, layers, number, self.weights.skip, True, False, found, self._rate, moments,
+            self.step, self._squares,
+        )  # fmt: skip
         self.step += made
         if made < count:
             failed = batch.part(made * size % len(batch.sites), size)

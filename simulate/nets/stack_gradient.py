@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
-from simulate.nets.stack_steps import Contexts, Layers, stack_pass
+from simulate.nets.stack_steps import NO_MOMENTS, Contexts, Layers, descend
 from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -167,5 +167,9 @@ def loss_and_gradient(weights: Weights, batch: Batch, precision: Precision = "fl
 def _pass(weights: Weights, batch: Batch, precision: Precision, *, with_gradient: bool) -> tuple[float, Weights]:
     layers = weights.layers
     found = np.empty_like(layers[0]), np.empty_like(layers[1]), np.empty_like(layers[2])
-    loss = stack_pass(batch.arrays, layers, NUMBERS[precision], weights.skip, with_gradient, True, found)
+    number, unmoved = NUMBERS[precision], np.zeros((2, len(layers[0])))
+    _, loss = descend(
+        1, len(batch.sites), batch.arrays, layers, number, weights.skip, with_gradient, True, found, 0.0, NO_MOMENTS, 0,
+        unmoved,
+    )  # fmt: skip
     return loss, Weights(found[0], found[1], None if weights.fields is None else found[2], weights.skip)

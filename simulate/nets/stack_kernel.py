@@ -15,7 +15,6 @@ from simulate.nets.softmax_kernel import softmax_residuals
 from theory.core.arrays import Array
 
 CONTEXTS = 64  # of a block
-LIBRARY_SIZE = 16  # rows of a matrix, mostly colors, from which on a library multiplies it faster
 Integers = NDArray[np.integer[Any]]
 
 _compiled = cached_njit(fastmath={"contract", "reassoc"})
@@ -121,9 +120,6 @@ def _one_hot(states: Integers, sites: Integers, first: int, found: Array) -> Non
 @_compiled
 def _product(matrix: Array, X: Array, found: Array) -> None:
     """Write matrix @ X."""
-    if len(matrix) >= LIBRARY_SIZE:
-        np.dot(matrix, X, found)
-        return
     size, paired = len(X), len(X) - len(X) % 2
     for i in range(len(found)):
         own, row = found[i], matrix[i]
@@ -148,9 +144,6 @@ def _product(matrix: Array, X: Array, found: Array) -> None:
 @_compiled
 def _add_products(Y: Array, X: Array, found: Array) -> None:
     """Add Y @ X^T."""
-    if len(Y) >= LIBRARY_SIZE:
-        found += np.dot(Y, X.T)
-        return
     paired, zero = len(X) - len(X) % 4, Y.dtype.type(0.0)
     for i in range(len(Y)):
         y = Y[i]

@@ -43,8 +43,8 @@ def train_on_population(
     `progress` labels a bar. With `precision` "float32" gradients are computed in single precision, while weights,
     steps and recorded losses stay double: gradients were off by 5e-8 to 1.4e-6 of their norm with up to four layers and
     a hundred sites. A step of three layers on fifty sites then takes 0.6 of the time, one on five sites hardly less.
-    With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called
-    again with the same arguments it goes on from there, to the same bits.
+    With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called again with the same
+    arguments it goes on from there, to the same bits.
 
     Raises DivergenceError (a FloatingPointError) with the step where the rate is too large for a finite loss;
     CheckpointError where the file is another run's; ValueError for bad arguments.
