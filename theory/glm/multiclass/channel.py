@@ -68,7 +68,8 @@ def softmax_averages(
     `progress` keeps the prox of each label, where the minimization of the next call starts; the problem is convex, so
     that only its time depends on the start.
     """
-    from theory.glm.multiclass.prox_kernel import softmax_slopes, softmax_sums
+    from theory.glm.multiclass.prox_kernel import softmax_slopes
+    from theory.glm.multiclass.softmax_sums import softmax_sums
 
     z, weights = nodes
     D = len(mean)
