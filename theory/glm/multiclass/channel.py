@@ -87,7 +87,9 @@ def softmax_averages(
     def slopes() -> Array:
         found = np.empty((len(z), D, D))
         softmax_slopes(prox, inverse, found)
-        return np.asarray(differences.T @ found @ differences)
+        # They are symmetric: two products of tall matrices take the place of two for each node.
+        turned = (found.reshape(-1, D) @ differences).reshape(-1, D, D).transpose(0, 2, 1)
+        return np.asarray((turned.reshape(-1, D) @ differences).reshape(-1, D, D))
 
     square, response = (differences.T @ each @ differences for each in (square, response))
     return ClassAverages(differences.T @ force, square, (response + response.T) / 2, loss, slopes)

@@ -138,12 +138,19 @@ def _solve(H: Any, x: Any) -> None:
 def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
     """Write S (1 + V S)^-1 = S (V^-1 + S)^-1 V^-1: without a difference that cancels where V is small."""
     D = len(p)
-    for j in range(D):
-        row = slope[j]  # first column j of (V^-1 + S)^-1 V^-1
-        row[:] = inverse[:, j]
-        _solve(H, row)
-        total = 0.0
-        for i in range(D):
-            total += p[i] * row[i]
-        for i in range(D):
-            row[i] = p[i] * (row[i] - total)
+    slope[:] = inverse
+    for i in range(D):  # (V^-1 + S)^-1 V^-1, all columns together
+        for k in range(i):
+            for j in range(D):
+                slope[i, j] -= H[i, k] * slope[k, j]
+        slope[i] *= H[i, i]
+    for i in range(D - 1, -1, -1):
+        for k in range(i + 1, D):
+            for j in range(D):
+                slope[i, j] -= H[k, i] * slope[k, j]
+        slope[i] *= H[i, i]
+    mean = np.zeros(D)
+    for i in range(D):
+        mean += p[i] * slope[i]
+    for i in range(D):
+        slope[i] = p[i] * (slope[i] - mean)
