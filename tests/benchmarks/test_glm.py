@@ -222,15 +222,35 @@ def mixture(K, alike):
     return MulticlassMixture(modes=modes, probabilities=probabilities, alpha=1.0, lam=0.1, loss="softmax")
 
 
-@pytest.mark.parametrize(("K", "alike"), [(5, True), (5, False), (10, True), (10, False)])
-def test_softmax_of_many_classes(jobs, K, alike):
+@pytest.mark.parametrize(
+    ("K", "alike", "goal"),
+    [
+        (4, True, "0.2 s"),
+        (4, False, "0.2 s"),
+        (5, True, "10 s"),
+        (5, False, "10 s"),
+        (10, True, "10 s"),
+        (10, False, "10 s"),
+        (12, False, "10 s"),
+        (16, False, "20 s"),
+    ],
+)
+def test_softmax_of_many_classes(jobs, K, alike, goal):
     which = f"{K} classes, {'all alike' if alike else 'unlike'}, lam = 0.1"
     glm.solve(replace(mixture(3, alike), alpha=0.5))  # compiles
     point = jobs.compare(
-        f"saddle point of softmax regression, {which}", lambda: glm.solve(mixture(K, alike)), goal="10 s", rounds=1
+        f"saddle point of softmax regression, {which}", lambda: glm.solve(mixture(K, alike)), goal=goal, rounds=1
     )
     title = f"error that the quadrature leaves in it, {which}"
     jobs.number(title, point.quadrature_error, "relative", goal="1e-4 relative", note=f"nodes: {point.quadrature}")
+
+
+def test_growth_with_classes(jobs):
+    def make(K):
+        problem = mixture(K, alike=False)
+        return lambda: glm.solve(problem)
+
+    jobs.grows("saddle point of softmax regression of unlike clusters, by classes", (4, 8, 16), make, goal="power 4")
 
 
 @pytest.mark.parametrize("K", [5, 10])

@@ -113,9 +113,9 @@ def test_growth_with_atoms(jobs):
     jobs.grows("density at 1000 points, by atoms", (50, 200, 800), make, goal="power 1.2")
 
 
-def dense_model(d):
+def dense_model(d, alpha=1.0):
     """A covariance whose coordinates have different units, so that D^1/2 Sigma D^1/2 and lam D do not commute."""
-    return MaskedRidge(Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), alpha=1.0, lam=0.1)
+    return MaskedRidge(Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), alpha=alpha, lam=0.1)
 
 
 def test_law_of_a_dense_predictor(jobs):
@@ -126,6 +126,19 @@ def test_law_of_a_dense_predictor(jobs):
         lambda: predictor_law(model),
         beside={"numpy, one eigendecomposition": lambda: np.linalg.eigh(matrix)},
         goal="2 s",
+        rounds=1,
+    )
+
+
+@pytest.mark.parametrize(("d", "goal"), [(200, "1 s"), (400, "3 s")])
+def test_law_of_a_dense_predictor_of_two_bulks(jobs, d, goal):
+    """With fewer rows than columns half of the eigenvalues form a bulk of their own, which takes most panels."""
+    model = dense_model(d, alpha=0.5)
+    jobs.compare(
+        f"law of a joint predictor, scaled AR1 d = {d}, alpha = 0.5",
+        lambda: predictor_law(model),
+        beside={"numpy, one eigendecomposition": lambda: np.linalg.eigh(model.covariance.matrix)},
+        goal=goal,
         rounds=1,
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from theory.glm.multiclass import channel
-from theory.glm.multiclass.prox_kernel import softmax_sums
+from theory.glm.multiclass.softmax_sums import softmax_sums
 
 
 def prox_rows(h, inverse, label, prox):

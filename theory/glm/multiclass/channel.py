@@ -68,7 +68,8 @@ def softmax_averages(
     `progress` keeps the prox of each label, where the minimization of the next call starts; the problem is convex, so
     that only its time depends on the start.
     """
-    from theory.glm.multiclass.prox_kernel import softmax_slopes, softmax_sums
+    from theory.glm.multiclass.prox_kernel import softmax_slopes
+    from theory.glm.multiclass.softmax_sums import softmax_sums
 
     z, weights = nodes
     D = len(mean)
@@ -86,7 +87,9 @@ def softmax_averages(
     def slopes() -> Array:
         found = np.empty((len(z), D, D))
         softmax_slopes(prox, inverse, found)
-        return np.asarray(differences.T @ found @ differences)
+        # They are symmetric: two products of tall matrices take the place of two for each node.
+        turned = (found.reshape(-1, D) @ differences).reshape(-1, D, D).transpose(0, 2, 1)
+        return np.asarray((turned.reshape(-1, D) @ differences).reshape(-1, D, D))
 
     square, response = (differences.T @ each @ differences for each in (square, response))
     return ClassAverages(differences.T @ force, square, (response + response.T) / 2, loss, slopes)

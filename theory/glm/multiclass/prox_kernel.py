@@ -1,4 +1,4 @@
-"""Sums over nodes of what softmax does to one cluster: every node is minimized, differentiated and added in one loop.
+"""The proximal operator of softmax at single nodes, and its slopes.
 
 The outputs of K classes are here D = K - 1 differences t_i = u_i - u_K to the output of the last class, in which the
 cross entropy log(1 + sum_i exp t_i) - t_label has the gradient p - e_label and the slope diag p - p p^T without any
@@ -14,44 +14,6 @@ from theory.core.kernels import cached_njit
 NEWTON_STEPS = 200
 MAX_HALVINGS = 40
 DECREMENT = 1e-26  # of the convex objective: twice what another Newton step would gain, the square of its length
-
-
-@cached_njit(error_model="numpy")
-def softmax_sums(
-    z: Any, weights: Any, mean: Any, root: Any, inverse: Any, label: int, prox: Any, force: Any, square: Any,
-    response: Any,
-) -> Any:  # fmt: skip
-    """Add averages over h = mean + root z to `force` (D,), `square` and `response` (D, D), at nodes z (N, D).
-
-    At each node the prox is the minimum over t of (t - h)^T V^-1 (t - h)/2 plus the cross entropy, with `inverse`
-    V^-1; it is searched from h or from the row of `prox` (N, D), whichever is lower, and written to that row. The force
-    is f = e_label - p, and its slope S (1 + V S)^-1 with S = diag p - p p^T. Returns the mean loss and the number of
-    evaluations of the objective.
-    """
-    D = len(mean)
-    h, work, H = np.empty(D), np.empty((4, D)), np.empty((D, D))
-    p, total, room = work[0], np.zeros((D, D)), np.empty((D + 1, D))
-    loss, evaluations = 0.0, 0
-    for n in range(len(z)):
-        for i in range(D):
-            h[i] = mean[i]
-            for j in range(D):
-                h[i] += root[i, j] * z[n, j]
-        evaluations += _minimize(prox[n], h, inverse, label, H, work)
-        weight = weights[n]
-        loss += weight * _cross_entropy(prox[n], label, p)
-        _add_slope(weight, p, H, total, room)
-        if label < D:
-            p[label] -= 1.0
-        for i in range(D):
-            force[i] -= weight * p[i]
-            for j in range(D):
-                square[i, j] += weight * p[i] * p[j]
-    for i in range(D):
-        for j in range(D):
-            for k in range(D):
-                response[i, j] += total[i, k] * inverse[k, j]
-    return loss, evaluations
 
 
 @cached_njit(error_model="numpy")
@@ -176,45 +138,19 @@ def _solve(H: Any, x: Any) -> None:
 def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
     """Write S (1 + V S)^-1 = S (V^-1 + S)^-1 V^-1: without a difference that cancels where V is small."""
     D = len(p)
-    for j in range(D):
-        row = slope[j]  # first column j of (V^-1 + S)^-1 V^-1
-        row[:] = inverse[:, j]
-        _solve(H, row)
-        total = 0.0
-        for i in range(D):
-            total += p[i] * row[i]
-        for i in range(D):
-            row[i] = p[i] * (row[i] - total)
-
-
-@cached_njit(error_model="numpy")
-def _add_slope(weight: Any, p: Any, H: Any, total: Any, room: Any) -> None:
-    """Add weight S A^-1 to `total`, A = V^-1 + S: times V^-1 it is the slope, at a part of what each slope costs.
-
-    H holds Cholesky's factor of A, `room` (D + 1, D) is overwritten.
-    """
-    D = len(p)
-    for j in range(D):  # the inverse of the factor
-        room[j, j] = H[j, j]
-        for i in range(j + 1, D):
-            entry = 0.0
-            for k in range(j, i):
-                entry -= H[i, k] * room[k, j]
-            room[i, j] = entry * H[i, i]
-    for j in range(D):  # A^-1, whose entries up to the diagonal take the place of what is no longer needed
-        for i in range(j + 1):
-            entry = 0.0
-            for k in range(j, D):
-                entry += room[k, i] * room[k, j]
-            room[i, j] = entry
-    for j in range(D):
-        for i in range(j):
-            room[j, i] = room[i, j]
-    for j in range(D):
-        entry = 0.0
-        for i in range(D):
-            entry += p[i] * room[i, j]
-        room[D, j] = entry
+    slope[:] = inverse
+    for i in range(D):  # (V^-1 + S)^-1 V^-1, all columns together
+        for k in range(i):
+            for j in range(D):
+                slope[i, j] -= H[i, k] * slope[k, j]
+        slope[i] *= H[i, i]
+    for i in range(D - 1, -1, -1):
+        for k in range(i + 1, D):
+            for j in range(D):
+                slope[i, j] -= H[k, i] * slope[k, j]
+        slope[i] *= H[i, i]
+    mean = np.zeros(D)
     for i in range(D):
-        for j in range(D):
-            total[i, j] += weight * p[i] * (room[i, j] - room[D, j])
+        mean += p[i] * slope[i]
+    for i in range(D):
+        slope[i] = p[i] * (slope[i] - mean)

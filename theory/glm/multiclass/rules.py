@@ -18,17 +18,18 @@ ROUNDING = 1e-11  # a change below this is not followed up
 SETTLED_RESIDUAL_SHARE = 0.05  # residual at the end, relative to the one at the start
 
 
-def best_rule(classes: Classes, x: Array) -> Rule:
-    """Return the rule for averages in more than three dimensions that changes the equations at x least.
+def with_best_rule(classes: Classes, x: Array) -> Classes:
+    """Return the equations with the rule for averages in more than three dimensions that changes them at x least.
 
     A sparse grid is chosen where its last level changes the image of x by less than half of what another scramble of
     Sobol points does. Where the ridge is small the proximal operator has kinks, the change is large, and Sobol points
-    are taken.
+    are taken. What was averaged at x is kept.
     """
-    sparse = _change(classes, x, "sparse grid")
-    if not np.isfinite(sparse):
-        return "Sobol"
-    return "sparse grid" if sparse <= SMOOTH or sparse < CLEAR_SPREAD_SHARE * _change(classes, x, "Sobol") else "Sobol"
+    sparse, change = _changed(classes, x, "sparse grid")
+    if change <= SMOOTH:
+        return sparse
+    sobol, spread = _changed(classes, x, "Sobol")
+    return sparse if change < CLEAR_SPREAD_SHARE * spread else sobol
 
 
 def with_other_nodes(classes: Classes) -> Classes:
@@ -45,9 +46,9 @@ def solved_near(classes: Classes, x: Array) -> Array | None:
     return update.unpack(found) if residual <= aim else None
 
 
-def _change(classes: Classes, x: Array, rule: Rule) -> float:
-    """Return the largest relative change of an entry of the image of x from other nodes of a rule."""
+def _changed(classes: Classes, x: Array, rule: Rule) -> tuple[Classes, float]:
+    """Return the equations with a rule, and the largest relative change of an entry of the image of x from others."""
     some = replace(classes, nodes=gaussian_nodes(classes.D, rule), rule=rule, progress=Progress())
     with np.errstate(all="ignore"):
         change = relative_gap(with_other_nodes(some).image(x), some.image(x))
-    return change if np.isfinite(change) else np.inf
+    return some, change if np.isfinite(change) else np.inf

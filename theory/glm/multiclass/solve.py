@@ -16,7 +16,7 @@ from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.coordinates import Logarithmic, is_exhausted, polished
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import PER_AXIS, PILOT_PER_AXIS, gaussian_nodes, pilot_nodes, product_nodes
-from theory.glm.multiclass.rules import best_rule
+from theory.glm.multiclass.rules import with_best_rule
 from theory.glm.multiclass.saddle_point import MulticlassSaddlePoint, observables
 from theory.glm.problem_solver import solve_problem
 from theory.glm.systems import as_problem
@@ -165,6 +165,8 @@ def _solved_softmax(
     x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter, start)
     rule = best_rule(pilot, x)
     classes = Classes(model, basis, gaussian_nodes(D, rule), rule)
+    x, evaluations = _searched(pilot, max(tol, PILOT_TOL), max_iter)
+    classes = with_best_rule(pilot, x)
     update = Logarithmic(classes)
     found, residual = polished(update, update.pack(x), SEARCH_TOLERANCE_SHARE * tol)
     if residual > tol:

@@ -22,12 +22,16 @@ def replicon(classes: Classes, averages: Sequence[ClassAverages]) -> float:
     om, w = model.modes.covariances, model.modes.weights
     shares = model.alpha * np.array(model.probabilities)
     Vhat, pairs = np.zeros((C, D, D)), np.zeros((C, D * D, D * D))
+    rows, columns = np.triu_indices(D)
+    pair = np.zeros((D, D), int)
+    pair[rows, columns] = pair[columns, rows] = np.arange(len(rows))
+    pair = pair.ravel()
     weights = np.ones(1) if classes.nodes is None else classes.nodes[1]
     for c, share, mean in zip(classes.own, shares, averages, strict=True):
         Vhat[c] += share * mean.response
-        F = mean.slopes.reshape(-1, D * D)
-        # E F_ij F_kl as a matrix, from which the entry (i, l), (j, k) of the map is taken.
-        square = ((share * weights)[:, None] * F).T @ F
+        F = mean.slopes[:, rows, columns]
+        # E F_ij F_kl as a matrix over the pairs of a triangle, from which the entry (i, l), (j, k) of the map is taken.
+        square = (((share * weights)[:, None] * F).T @ F)[np.ix_(pair, pair)]
         turned = square.reshape(D, D, D, D).transpose(0, 3, 1, 2).reshape(D * D, D * D)
         # Exchanges of clusters that are alike leave a multiple of the identity where the map is largest.
         unit = np.eye(D).ravel() / np.sqrt(D)
