@@ -359,7 +359,7 @@ def _large_pairs() -> Callable[[], Any]:
 
 LARGE = {
     "simulate.masked.fit of a million rows by 200 columns, in memory (1.6 GB)": lambda: _fit(1_000_000, 200),
-    "the same in blocks of 20,000 rows, drawn twice": _fit_of_a_million,
-    "simulate.potts.pseudo_likelihood of 36,690 sequences by 82 sites, 21 colors, to its tolerance": _large_pairs,
+    "the same in blocks of 20,000 rows, drawn anew in each pass": _fit_of_a_million,
+    "simulate.potts.pseudo_likelihood of 36,690 synthetic sequences by 82 sites, 21 colors": _large_pairs,
     "simulate.topics.gibbs_lda of 10^6 tokens, 5000 words, 100 topics, one chain, 100 sweeps": _large_lda,
 }
