@@ -271,9 +271,9 @@ JOBS = (
     Job(P, "theory.potts.enumerate_states, 2 colors", "states 2^L", doubled(2**16), _states),
     Job(P, "theory.potts.torus, as long as wide, 2 colors", "states 2^width", doubled(2**9),
         lambda size: lambda: potts.torus(size.bit_length() - 1, size.bit_length() - 1, 2, 0.8)),
-    Job(P, "theory.potts.contrast_regression, 4 colors", "sites L", doubled(8),
-        lambda L: (lambda population: lambda: potts.contrast_regression(population, 2.0, 0.1))(
-            ContrastPopulation.from_states(_sequences(5000, L, 4), 4))),
+    Job(P, "theory.potts.contrast_regression, a new population, 4 colors", "sites L", doubled(10),
+        lambda L: (lambda states: lambda: potts.contrast_regression(
+            ContrastPopulation.from_states(states, 4), 2.0, 0.1))(_sequences(5000, L, 4))),
     Job(P, "ten sweeps, dense couplings, 21 colors, 1000 chains", "sites L", doubled(25),
         lambda L: _sweeps(_dense_potts(L, 21), 1000)),
     Job(P, "ten sweeps, three neighbors a site, 21 colors, 1000 chains", "sites L", doubled(50),
