@@ -71,7 +71,7 @@ def test_a_part_of_a_page_is_replaced_and_the_rest_stays():
 def test_a_copy_of_the_process_answers_or_says_why_not():
     assert in_a_copy(lambda: np.arange(3)).tolist() == [0, 1, 2]
     assert in_a_copy(os.getpid) != os.getpid()
-    with pytest.raises(PeerError, match="ZeroDivisionError: division by zero"):
+    with pytest.raises(PeerError, match="ZeroDivisionError: "):
         in_a_copy(lambda: 1 // 0)
     with pytest.raises(PeerError, match="no answer in 60 s"):
         in_a_copy(lambda: os._exit(3), limit=60)
@@ -82,7 +82,7 @@ def test_a_job_is_measured_at_all_its_sizes():
 
     def make(size):
         made.append(size)
-        return lambda: np.zeros((size, 500_000)).sum()
+        return lambda: np.ones((size, 500_000)).sum()
 
     found = grown(Job("trials", "theory.trial.solve", "rows", doubled(1), make))
     assert made == []  # all of it happened in copies

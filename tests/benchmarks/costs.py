@@ -271,9 +271,9 @@ JOBS = (
     Job(P, "theory.potts.enumerate_states, 2 colors", "states 2^L", doubled(2**16), _states),
     Job(P, "theory.potts.torus, as long as wide, 2 colors", "states 2^width", doubled(2**9),
         lambda size: lambda: potts.torus(size.bit_length() - 1, size.bit_length() - 1, 2, 0.8)),
-    Job(P, "theory.potts.contrast_regression, 4 colors", "sites L", doubled(8),
-        lambda L: (lambda population: lambda: potts.contrast_regression(population, 2.0, 0.1))(
-            ContrastPopulation.from_states(_sequences(5000, L, 4), 4))),
+    Job(P, "theory.potts.contrast_regression, a new population, 4 colors", "sites L", doubled(10),
+        lambda L: (lambda states: lambda: potts.contrast_regression(
+            ContrastPopulation.from_states(states, 4), 2.0, 0.1))(_sequences(5000, L, 4))),
     Job(P, "ten sweeps, dense couplings, 21 colors, 1000 chains", "sites L", doubled(25),
         lambda L: _sweeps(_dense_potts(L, 21), 1000)),
     Job(P, "ten sweeps, three neighbors a site, 21 colors, 1000 chains", "sites L", doubled(50),
@@ -359,7 +359,7 @@ def _large_pairs() -> Callable[[], Any]:
 
 LARGE = {
     "simulate.masked.fit of a million rows by 200 columns, in memory (1.6 GB)": lambda: _fit(1_000_000, 200),
-    "the same in blocks of 20,000 rows, drawn twice": _fit_of_a_million,
-    "simulate.potts.pseudo_likelihood of 36,690 sequences by 82 sites, 21 colors, to its tolerance": _large_pairs,
+    "the same in blocks of 20,000 rows, drawn anew in each pass": _fit_of_a_million,
+    "simulate.potts.pseudo_likelihood of 36,690 synthetic sequences by 82 sites, 21 colors": _large_pairs,
     "simulate.topics.gibbs_lda of 10^6 tokens, 5000 words, 100 topics, one chain, 100 sweeps": _large_lda,
 }

@@ -33,6 +33,7 @@ def toy(tmp_path, monkeypatch):
     (folder / "solve.py").write_text("from lazytoy.record import Record\ndef solve():\n    return Record()\n")
     (folder / "record.py").write_text("class Record:\n    pass\n")
     (folder / "tables.py").write_text("rows = 3\n")
+    (folder / "room.py").write_text("colors = 4\n")
     (folder / "__init__.py").write_text(
         "from typing import TYPE_CHECKING\n"
         "from theory.core.lazy import names_on_use\n"
@@ -58,6 +59,7 @@ def test_a_name_is_loaded_when_it_is_used_and_found_again(toy):
     assert "lazytoy.solve" not in sys.modules
     assert isinstance(toy.tables, ModuleType)
     assert toy.tables.rows == 3
+    assert toy.room.colors == 4  # a module without a name of its own in the package
     assert {"Record", "solve", "tables", "__all__"} <= set(dir(toy))
     with pytest.raises(AttributeError, match="module 'lazytoy' has no attribute 'other'"):
         toy.other  # noqa: B018

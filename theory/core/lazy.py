@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -36,9 +37,12 @@ def names_on_use(package: str) -> tuple[Callable[[str], object], Callable[[], li
     here.__class__ = Package
 
     def found(name: str) -> object:
-        if (origin := origins.get(name)) is None:
+        origin = origins.get(name)
+        if origin is None and (name.startswith("_") or find_spec(f"{package}.{name}") is None):
             return missing(name)
-        value = import_module(f"{package}.{name}") if origin == package else getattr(import_module(origin), name)
+        # Modules of the package are found as well, as where all of them are imported at once.
+        is_module = origin in (None, package)
+        value = import_module(f"{package}.{name}") if is_module else getattr(import_module(str(origin)), name)
         setattr(here, name, value)
         return value
 

@@ -10,7 +10,6 @@ import pickle
 import platform
 import resource
 import signal
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from tests.benchmarks.machinery.apart import Apart, PeerError, cpu_clock, megaby
 from tests.benchmarks.machinery.jobs import exponent, shown_seconds
 
 ENOUGH_SECONDS = 0.2  # of repeated calls of one size, of which the fastest counts
+MIN_CALLS, LONG_SECONDS = 3, 2.0  # as many calls at least, unless they take so long: the first touches new memory
 MIN_MEGABYTES = 20.0  # a rise below this is not told apart from what the allocator keeps
 LIMIT_SECONDS = 400.0  # for all calls of one process
 BEGIN, END = "<!-- measured: {name} -->", "<!-- end of what was measured -->"
@@ -58,7 +58,7 @@ class Growth:
         """Write the row of the table, in Markdown."""
         megabytes = self.megabytes[-1]
         memory = f"< {MIN_MEGABYTES:.0f} MB" if megabytes < MIN_MEGABYTES else f"{megabytes:.3g} MB"
-        power = "" if self.memory_power is None else f"{self.memory_power:.1f}"
+        power = "" if self.memory_power is None else f"{self.memory_power:.1f}".replace("-0.0", "0.0")
         cells = (
             f"`{self.call}`" if " " not in self.call else self.call,
             self.size,
@@ -80,13 +80,12 @@ HEAD = (
 
 def fastest(function: Callable[[], Any]) -> float:
     """Return the CPU seconds of the fastest of repeated calls, or of one where it is long."""
-    best, end = float("inf"), time.process_time() + ENOUGH_SECONDS
-    while True:
+    took = list[float]()
+    while sum(took) < ENOUGH_SECONDS or (len(took) < MIN_CALLS and sum(took) < LONG_SECONDS):
         start = cpu_clock()
         function()
-        best = min(best, cpu_clock() - start)
-        if time.process_time() > end:
-            return best
+        took.append(cpu_clock() - start)
+    return min(took)
 
 
 def grown(job: Any, make: Make | None = None) -> Growth:
