@@ -13,8 +13,8 @@ from theory.core import Array
 
 CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 # With more topics only those that a word has are looked at. A token of Reuters took, with 20, 32, 100 and 1000 topics,
-# 31, 34, 44 and 129 ns in that way and 42, 48, 111 and 843 ns where all topics are looked at; where each of 100 words
-# had nearly all topics the times were equal at 100 topics, and at 20 they were 66 and 39 ns.
+# 31, 34, 46 and 120 ns in that way and 42, 48, 111 and 843 ns where all topics are looked at. But where each of 100
+# words had nearly all topics it took 66 and 39 ns with 20 topics, and about equal times with 100.
 MAX_DENSE_TOPICS = 24
 
 
@@ -90,12 +90,34 @@ class LdaChain:
         """Redraw every token's topic so many times."""
         if self._shape[1] == 1:
             return
-        tokens = self.words, self.starts, self.topics, self.of_document
-        rest = self.of_topic, self.generator, self.document_prior, self.word_prior, n_sweeps
         if self._is_listed:
-            sparse_lda_sweeps(*tokens, self._firsts, self._lengths, self._entries, *rest)
+            sparse_lda_sweeps(
+                self.words,
+                self.starts,
+                self.topics,
+                self.of_document,
+                self._firsts,
+                self._lengths,
+                self._entries,
+                self.of_topic,
+                self.generator,
+                self.document_prior,
+                self.word_prior,
+                n_sweeps,
+            )
         else:
-            lda_sweeps(*tokens, self._by_word, *rest)
+            lda_sweeps(
+                self.words,
+                self.starts,
+                self.topics,
+                self.of_document,
+                self._by_word,
+                self.of_topic,
+                self.generator,
+                self.document_prior,
+                self.word_prior,
+                n_sweeps,
+            )
 
     def topic_words(self) -> Array:
         """Return the probabilities of the words in each topic, (K, words); rows sum to 1."""

@@ -1,7 +1,10 @@
-"""Topics of documents: Gibbs sampling of LDA beside the package `lda`, and training of an attention layer beside numpy.
+"""Topics of documents: Gibbs sampling of LDA beside other packages, and training of an attention layer beside numpy.
 
-Gibbs sampling is told by the time of one token in one sweep.
+Gibbs sampling is told by the time of one token in one sweep. Beside `lda` a chain is made and begins at random; beside
+`tomotopy`, whose priors stay as they are given, both have made twenty sweeps before.
 """
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -41,6 +44,45 @@ def test_gibbs(jobs):
         per=float(SWEEPS * counts.sum()),
         goal="1 times",
         limit="0.8 times",
+    )
+
+
+def planted():
+    """Two thousand documents of 100 tokens: one hundred topics, of 2000 words each."""
+    rng = stream(0, "bench", "words of topics")
+    of_topic = rng.dirichlet(np.full(2000, 0.05), 100)
+    return np.array([rng.multinomial(100, mixed @ of_topic) for mixed in rng.dirichlet(np.full(100, 0.1), 2000)])
+
+
+CORPORA = {"Reuters corpus": reuters, "2000 words": planted}
+
+
+def tomotopy_sweeps(corpus, n_topics, sweeps):
+    import tomotopy
+
+    model = tomotopy.LDAModel(k=n_topics, alpha=0.1, eta=0.01, seed=1)
+    model.optim_interval = 0  # else it fits the prior of documents, too
+    for row in CORPORA[corpus]():
+        model.add_doc([str(word) for word in np.repeat(np.arange(len(row)), row)])
+    model.train(20, workers=1)
+    return lambda: model.train(sweeps, workers=1)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file")  # of the package's own reader
+@pytest.mark.parametrize(
+    ("corpus", "n_topics", "sweeps"),
+    [("Reuters corpus", 20, 30), ("Reuters corpus", 100, 20), ("Reuters corpus", 1000, 5), ("2000 words", 100, 10)],
+)
+def test_gibbs_of_many_topics(jobs, corpus, n_topics, sweeps):
+    counts = CORPORA[corpus]()
+    chain = LdaChain(counts, n_topics, stream(0, "bench"), 0.1, 0.01)
+    chain.advance(20)
+    jobs.compare(
+        f"a further sweep of Gibbs sampling, a token, {n_topics} topics, {corpus}",
+        lambda: chain.advance(sweeps),
+        {"tomotopy": Peer(partial(tomotopy_sweeps, corpus, n_topics, sweeps), made=True)},
+        per=float(sweeps * counts.sum()),
+        goal="1 times",
     )
 
 

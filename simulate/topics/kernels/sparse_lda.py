@@ -142,10 +142,11 @@ def sparse_lda_sweeps(
                     total = largest = _block_sums(here, blocks)
                 listed, own = 0.0, 0
                 for j in range(length):
-                    k = entries[first + j, 0]
-                    is_own = int(k == old)
-                    own += is_own * j
-                    listed += here[k] * (entries[first + j, 1] - is_own)
+                    at, n = np.uint64(entries[first + j, 0]), entries[first + j, 1]  # unsigned: no test for at < 0
+                    if at == np.uint64(old):
+                        own = j
+                        n -= 1
+                    listed += here[at] * n
                     upto[j] = listed
                 entries[first + own, 1] -= 1
 
