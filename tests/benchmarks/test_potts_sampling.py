@@ -78,6 +78,18 @@ def test_updates(jobs, kind, n_sites, method):
     )
 
 
+def test_growth_with_colors(jobs):
+    """The couplings of 80 colors, 105 MB, are read from memory in every sweep."""
+
+    def make(n_colors):
+        rng = np.random.default_rng(0)
+        J = rng.standard_normal((64, 64, n_colors, n_colors), np.float32)
+        J[range(64), range(64)] = 0
+        return chains_of(DensePottsModel((J + J.transpose(1, 0, 3, 2)) / 16))
+
+    jobs.grows("growth of the time of a sweep with the colors, dense couplings, L = 64", (40, 80), make)
+
+
 @pytest.mark.parametrize("n_sites", [100, 200])
 @pytest.mark.parametrize("kind", MODELS)
 def test_two_threads_beside_one(jobs, kind, n_sites):

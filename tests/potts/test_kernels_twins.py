@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulate.potts.kernels import draws
+from simulate.potts.kernels import draws, sweeps
 from tests.potts.models_to_sample import KINDS, METHODS, dynamics, model
 
 SPLITMIX64 = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
@@ -51,6 +51,17 @@ def test_states_are_those_of_the_twin(kind, method, n_sites, n_colors, n_chains)
     for number in range(3):
         sweep(system, states, keys, number, map(int, order), method == "metropolis")
     chains.run(3)
+    np.testing.assert_array_equal(chains.states, states)
+
+
+@pytest.mark.parametrize(("n_sites", "n_colors", "n_chains"), [(5, 300, 450), (26, 80, 40)])
+def test_couplings_beyond_the_cache_are_added_in_tiles_to_the_same_states(n_sites, n_colors, n_chains):
+    system = model("dense", n_sites, n_colors)
+    assert n_sites * n_colors**2 > sweeps.CACHED_NUMBERS
+    chains = dynamics("dense", system, n_chains, 13)
+    states, keys = chains.states, chains.snapshot()["keys"]
+    sweep(system, states, keys, 0, range(n_sites), False)
+    chains.run(1)
     np.testing.assert_array_equal(chains.states, states)
 
 

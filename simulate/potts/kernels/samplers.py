@@ -13,6 +13,7 @@ from simulate.potts.kernels.lists import coloring, groups_of
 from simulate.potts.kernels.rows_of_eight import single_precision
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
 from simulate.potts.kernels.sweeps import (
+    CACHED_NUMBERS,
     dense_sweeps,
     few_color_sweeps,
     group_sweeps,
@@ -26,7 +27,6 @@ Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas,
 MAX_LOGIT = 1e30  # bound on logits, far below the overflow of single precision at 3e38
 MIN_BLOCK_CHAINS = 16  # chains in a block: with fewer, loops over them would not fill vector units
 NUMBERS_PER_VECTOR = 8  # in single precision, in a vector unit of 256 bits
-CACHED_NUMBERS = 2**17  # numbers that fit into the second cache
 
 
 class BlockChains(IndependentChains):
