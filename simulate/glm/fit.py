@@ -25,9 +25,10 @@ class LinearFit(SolverResult):
     """Holds fitted learners: learner l predicts from h = weights_l.x/sqrt(p) + bias_l.
 
     The shapes are `weights` (learners, p) and `bias` (learners,). `train_loss` is the mean of the weighted loss over
-    all samples, without the ridge. `residual` is the relative gradient that is left; for hinge loss, hard margin and a
-    loss of one's own it is the relative gap between the primal and the dual problem. `iterations` is the number of
-    Newton steps, or None for the square loss, which needs none.
+    all samples, without the ridge. `residual` is the gradient that is left, relative to its parts from losses and ridge
+    or, where rounding keeps it above 1e-10 of these, to the terms of its sum; for hinge loss, hard margin and a loss of
+    one's own it is the relative gap between the primal and the dual problem. `iterations` is the number of Newton
+    steps, or None for the square loss, which needs none.
     """
 
     weights: Array = field(repr=False)

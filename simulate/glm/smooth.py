@@ -9,9 +9,9 @@ from simulate.glm.newton import Expansion, newton
 from simulate.glm.truncated_newton import TOLERANCE, Numbers, Pulls, truncated_newton
 from theory.core import Array
 
-SMALL = 30_000.0  # samples times columns times the smaller of both: whole steps take no longer, and give more digits
-NEAR = 1e-3  # relative gradient from which on whole steps go on where truncated ones have ended
-FEWEST_PRODUCTS = 200  # after which whole steps take over, or one for each sample or column if these are more
+SMALL = 2e6  # samples times columns times the smaller of both: whole steps take no longer, and give more digits
+FEWEST_PRODUCTS = 200  # after which whole steps take over, or one for each column if these are more
+PRODUCTS_PER_SAMPLE = 0.5  # the same where there are fewer samples than columns, and whole steps cost less
 
 
 class Minimum(NamedTuple):
@@ -56,12 +56,11 @@ def smooth_minimum(
             curvature = kappa[rows] * at.curvature
             return Pulls(kappa[rows] * at.force, curvature, lambda moved: curvature * moved)
 
-        found = truncated_newton(
-            X, offsets, ridge, pulls, largest_move=largest_move, max_products=max(FEWEST_PRODUCTS, min(n, q))
-        )
+        most = max(FEWEST_PRODUCTS, q) if n >= q else PRODUCTS_PER_SAMPLE * n
+        found = truncated_newton(X, offsets, ridge, pulls, largest_move=largest_move, max_products=most)
         if found.residual <= TOLERANCE:
             return Minimum(found.v, found.b, found.residual, found.steps, found.fields)
-        if found.residual <= NEAR:
+        if np.isfinite(found.residual):
             start, steps = np.concatenate((np.sqrt(ridge) * found.v, found.b)), found.steps
     u, b, left, taken = newton(
         X / np.sqrt(ridge),
