@@ -84,6 +84,9 @@ def bayes_optimal(model: Minimization, start: Start = "uninformed", *, check: bo
     growth = equations.growth_of_nothing()
     for _ in range(PLAIN_STEPS):
         x, old = update(x), x
+        if not np.isfinite(x).all():  # more or less is known than numbers tell
+            x = old
+            break
         if np.max(abs(x - old)) < TOLERANCE or (growth < 1 and np.all(x >= ENDS["uninformed"])):
             break
     if growth < 1 and np.all(x >= ENDS["uninformed"]):

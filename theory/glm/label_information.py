@@ -26,7 +26,7 @@ from theory.numerics.quadrature import panelled_legendre
 
 Average = Callable[[Cluster, float, float], float]
 LEAST_CHANCE = 1e-250
-LEAST_WIDTH = 1e-20  # of the field that decides on a sign, over its power: less is the same to double precision
+LEAST_WIDTH = 1e-24  # of the field that decides on a sign, over its power: panels do not resolve less
 NARROWEST = 2e-5  # Gaussian that smooths the density of noise, over the width of all noise
 UNRESOLVED = 1e-5  # relative change of the information, from the least variance to four times it
 SMOOTH_SHARE = 1 / 3  # of the narrowest panel of a channel: a Gaussian of this size is a small change of P
