@@ -121,6 +121,7 @@ def dense_model(d, alpha=1.0):
 def test_law_of_a_dense_predictor(jobs):
     model = dense_model(200)
     matrix = model.covariance.matrix
+    predictor_law(dense_model(20))  # compiles
     jobs.compare(
         "law of a joint predictor, scaled AR1 d = 200",
         lambda: predictor_law(model),
@@ -134,6 +135,7 @@ def test_law_of_a_dense_predictor(jobs):
 def test_law_of_a_dense_predictor_of_two_bulks(jobs, d, goal):
     """With fewer rows than columns half of the eigenvalues form a bulk of their own, which takes most panels."""
     model = dense_model(d, alpha=0.5)
+    predictor_law(dense_model(20))  # compiles
     jobs.compare(
         f"law of a joint predictor, scaled AR1 d = {d}, alpha = 0.5",
         lambda: predictor_law(model),

@@ -132,7 +132,7 @@ def _norms_at(model: DiscretePerceptron, at_hand: SolutionEntropy, tol: float) -
     A scan that misses the solution at hand would miss others as well, and so does one that could not resolve it.
     """
     known = np.array([at_hand.norm, at_hand.overlap]) / scale_of(np.asarray(model.levels)) ** 2
-    finenesses = (1, *FINER_SCANS)
+    finenesses: tuple[int, ...] = (1, *FINER_SCANS)
     while len(finenesses) > 1 and not resolves(finenesses[0], *known):
         finenesses = finenesses[1:]
     found: list[tuple[SolutionEntropy, Array]] = []

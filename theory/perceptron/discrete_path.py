@@ -27,6 +27,7 @@ FIRST_FACTOR, LARGEST_FACTOR = 1.5, 10.0  # of alpha in one step along a branch 
 SMALLEST_STEP = 1e-5  # of log(alpha) along such a branch, at which an unsolved point is an error
 ADVICE = "take levels that are less close to each other, or a larger margin"
 RARE = 12.0  # times the smallest level: a negative margin beyond which the advice is a smaller one
+LEAST_SPREAD = 0.1  # of Q - q at the last load, that an extrapolation leaves
 # Accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs.
 SCAN_TOLERANCE = 1e-8
 
@@ -96,7 +97,9 @@ class Path:
                 for a, x in zip(places, map(self._coordinates, orders), strict=True)
             )
         )
-        return guess if 0 <= guess[1] < guess[0] <= 1 else orders[-1]
+        # A long step may lead to orders that nearly agree, which only the finest grid resolves.
+        least = 0.0 if self._follows else LEAST_SPREAD * (orders[-1][0] - orders[-1][1])
+        return guess if 0 <= guess[1] < guess[0] - least and guess[0] <= 1 else orders[-1]
 
     def _coordinates(self, x: Array) -> Array:
         if not self._follows:

@@ -23,9 +23,9 @@ def replicon(classes: Classes, averages: Sequence[ClassAverages]) -> float:
     shares = model.alpha * np.array(model.probabilities)
     Vhat, pairs = np.zeros((C, D, D)), np.zeros((C, D * D, D * D))
     rows, columns = np.triu_indices(D)
-    pair = np.zeros((D, D), int)
-    pair[rows, columns] = pair[columns, rows] = np.arange(len(rows))
-    pair = pair.ravel()
+    numbers = np.zeros((D, D), int)
+    numbers[rows, columns] = numbers[columns, rows] = np.arange(len(rows))
+    pair = numbers.ravel()
     weights = np.ones(1) if classes.nodes is None else classes.nodes[1]
     for c, share, mean in zip(classes.own, shares, averages, strict=True):
         Vhat[c] += share * mean.response
