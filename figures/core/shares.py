@@ -34,7 +34,7 @@ def share(successes: ArrayLike) -> Estimate:
     ValueError for replicates that are neither 0 nor 1.
 
     >>> print(share([1, 1, 1, 0]))
-    0.75(20)
+    0.75(17)
     """
     found = np.asarray(successes, dtype=float)
     if not np.isin(found, (0.0, 1.0)).all():
