@@ -46,17 +46,11 @@ def solve_multiclass(
     """Solve the saddle-point equations of a `MulticlassMixture` (arXiv:2106.03791) and return all observables.
 
     Square loss is solved in closed form but for one scalar V for each covariance; softmax of two classes is the
-<<<<<<< HEAD
     logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from `start`
     if it is given, a point of `Classes` in contrasts, from a cold start and, failing that, by continuation in lam from
-    lam = 10 down. From five classes on this search runs on few
-    nodes; it is finished with those of the rule that is the most accurate at its end, and classes that are all alike
-=======
-    logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from a cold
-    start and, failing that, by continuation in lam from lam = 10 down. This search runs on few nodes, coarser products of
-    three and four classes, whose point is verified, and moved where need be, with the full product. From five on it is
-    finished with those of the rule that is the most accurate at its end, and classes that are all alike
->>>>>>> theory32
+    lam = 10 down. This search runs on few nodes, coarser products of three and four classes, whose point is verified,
+    and moved where need be, with the full product. From five on it is finished with those of the rule that is the most
+    accurate at its end, and classes that are all alike
     need the averages of one. Then `residual` is that of the full equations,
     max |update(x) - x|/(1 + |x|) over the entries of V, q, r and the bias at the point returned. `max_iter` bounds the
     evaluations of the cold start, and `MOST_WORK` all work, since the proximal operators of softmax converge slowly
