@@ -75,7 +75,7 @@ def errors(context: Context, d: int) -> list[dict[str, Any]]:
                 for n in (d, 2 * d)
             ]
             values = context.sweep(task for tasks in sizes for task in tasks)
-            small, large = (Estimate.of([values[task.key] for task in tasks]) for tasks in sizes)
+            small, large = (Estimate.of(np.array([values[task.key] for task in tasks])) for tasks in sizes)
             limit, theory = extrapolate(small, large), masked.solve(model).mean_test_error
             rows.append(row(label, alpha, panel=ERROR, theory=theory, d=np.inf, estimate=limit))
     return rows
