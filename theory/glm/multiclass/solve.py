@@ -42,8 +42,8 @@ def solve_multiclass(
 
     Square loss is solved in closed form but for one scalar V for each covariance; softmax of two classes is the
     logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from a cold
-    start and, failing that, by continuation in lam from lam = 10 down. This search runs on few nodes, coarser products of
-    three and four classes, whose point is verified, and moved where need be, with the full product. From five on it is
+    start and, failing that, by continuation in lam from lam = 10 down. This search runs on few nodes, coarser products
+    of three and four classes, whose point is verified, and moved where need be, with the full one. From five on it is
     finished with those of the rule that is the most accurate at its end, and classes that are all alike
     need the averages of one. Then `residual` is that of the full equations,
     max |update(x) - x|/(1 + |x|) over the entries of V, q, r and the bias at the point returned. `max_iter` bounds the
