@@ -1,5 +1,7 @@
 """Measures the error of the Bayes-optimal rule for classes with random means, by exact predictive densities."""
 
+import math
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
@@ -7,6 +9,7 @@ from numpy.typing import ArrayLike
 from simulate.glm.modes import apportion
 from theory.core import Count, Positive, checked, checks
 
+LARGEST_PRIOR = 1e280  # variance of an entry of a mean, of which squares still are numbers
 TEST_SAMPLES = 2000  # new samples, shared out among the classes
 
 
@@ -29,15 +32,16 @@ def posterior_error(
     if n < len(rho):
         raise ValueError(f"alpha must give at least {len(rho)} samples, one for each class, got {n} of d = {d}")
     checks.fits_in_memory("the new samples", 3.0 * TEST_SAMPLES * d)
-    prior, counts = mean_power / d, apportion(rho, n)
-    means = np.sqrt(prior) * rng.standard_normal((len(rho), d))
-    averages = means + np.sqrt(variance / np.maximum(counts, 1))[:, None] * rng.standard_normal(means.shape)
-    precision = 1 / prior + counts / variance
-    centers = averages * (counts / variance / precision)[:, None]
-    spread = variance + 1 / precision
+    prior, counts = mean_power / d / variance, apportion(rho, n)  # everything below is in units of the variance
+    if not prior <= LARGEST_PRIOR:
+        raise ValueError(f"mean_power must be at most {LARGEST_PRIOR:g} times d and the variance, got {mean_power:g}")
+    means = math.sqrt(prior) * rng.standard_normal((len(rho), d))
+    averages = means + np.sqrt(1 / np.maximum(counts, 1))[:, None] * rng.standard_normal(means.shape)
+    centers = averages * (counts * prior / (1 + counts * prior))[:, None]
+    spread = 1 + prior / (1 + counts * prior)
     wrong = np.zeros(len(rho))
     for c, m in enumerate(apportion(rho, TEST_SAMPLES)):
-        x = means[c] + np.sqrt(variance) * rng.standard_normal((max(int(m), 1), d))
+        x = means[c] + rng.standard_normal((max(int(m), 1), d))
         squares = np.stack([np.sum((x - center) ** 2, axis=1) for center in centers], axis=1)
         log_posterior = np.log(rho) - squares / (2 * spread) - d / 2 * np.log(spread)
         wrong[c] = np.mean(log_posterior.argmax(axis=1) != c)
