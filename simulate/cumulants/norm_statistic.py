@@ -73,4 +73,4 @@ def _statistics(model: SpikedCumulant, data_sets: Iterable[Array]) -> Array:
 
 def _share_beyond(values: Array, threshold: float) -> Share:
     limit = checks.real("threshold", threshold)
-    return Share.of(values < limit if limit < 0 else values > limit)
+    return Share.of(np.asarray(values < limit if limit < 0 else values > limit, dtype=float))
