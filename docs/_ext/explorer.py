@@ -23,7 +23,7 @@ DATA = Path(__file__).resolve().parents[1] / "_static" / "explorer_data.js"
 # Of the sliders: least and largest value, the first value shown, and whether the scale is logarithmic. The correlation
 # has steps of 0.01, the others values of three digits.
 SLIDERS = {
-    "alpha": (0.1, 10.0, 1.5, True),
+    "alpha": (0.1, 10.0, 1.0, True),
     "lam": (1e-4, 10.0, 0.01, True),
     "correlation": (0.0, 0.95, 0.7, False),
     "strength": (0.1, 100.0, 10.0, True),
@@ -56,27 +56,28 @@ def solved_values(at: dict[str, float]) -> dict[str, float | list[float]]:
     ridge = MaskedRidge(chain, at["alpha"], at["lam"])
     fitted = masked.solve(ridge)
     flow = masked.solve(MaskedTraining(chain, at["alpha"], Flow(at["time"]), lam=at["lam"]))
-    law = random_matrix.predictor_law(ridge)
     spike = random_matrix.outlier(SpikedData(chain, strength=at["strength"], alpha=at["alpha"], lam=at["lam"]))
-    (low, high), atoms = law.edges[-1], law.atoms
+    law = random_matrix.predictor_law(ridge)
+    ((low, high),) = law.edges
+    place, mass = law.atoms[0] if len(law.atoms) else (1.0, 0.0)
     places = 1 - (1 - low) ** (1 - SHARES) * (1 - high) ** SHARES
-    values: dict[str, Any] = {
+    values = {
         "test": fitted.mean_test_error,
         "train": fitted.mean_train_error,
-        "irreducible": float(masked.conditional_variances(chain).mean()),
+        "irreducible": masked.conditional_variances(chain).mean(),
         "trained_test": flow.mean_test_error,
         "trained_train": flow.mean_train_error,
         "low": 1 - low,
         "high": 1 - high,
-        "atom": 1 - atoms[0, 0] if len(atoms) else 0.0,
-        "atom_mass": atoms[0, 1] if len(atoms) else 0.0,
+        "atom": 1 - place,
+        "atom_mass": mass,
         "threshold": spike.threshold,
         "outlier": 1 - spike.eigenvalue,
         "overlap": spike.overlap,
-        "places": places.tolist(),
-        "heights": (law.density(places) * (1 - places)).tolist(),
     }
-    return {name: value if isinstance(value, list) else float(value) for name, value in values.items()}
+    heights = law.density(places) * (1 - places)
+    lists = {"places": places.tolist(), "heights": heights.tolist()}
+    return {name: float(value) for name, value in values.items()} | lists
 
 
 def _traces(k: Any, r: float) -> tuple[Any, Any, Any, Any]:

@@ -10,8 +10,8 @@ const ExplorerPage = (() => {
     strength: "strength of the spike \u03b8",
     time: "training time t",
   };
-  const STEPS = 400; // of a logarithmic slider
-  const WIDTH = 360, HEIGHT = 240, LEFT = 46, RIGHT = 12, TOP = 10, BOTTOM = 40;
+  const STEPS = 300; // of a logarithmic slider: powers of ten are among its values
+  const WIDTH = 360, HEIGHT = 240, LEFT = 46, RIGHT = 18, TOP = 10, BOTTOM = 40;
 
   const plain = (x) => String(Number(x.toPrecision(3)));
   const shown = (x) => (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5) ? x.toExponential(3) : String(Number(x.toPrecision(4))));
