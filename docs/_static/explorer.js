@@ -134,7 +134,9 @@ const ExplorerPage = (() => {
     const { density } = ExplorerChain.spectrum(at.alpha, at.lam, at.correlation, 200);
     const gaps = [found.low, found.high, found.outlier, found.atom || 1, 1];
     const x = across([1 / Math.max(...gaps) / 1.5, 1.5 / Math.min(...gaps)], true);
-    const y = upward([0, 1.12 * Math.max(...density.map((one) => one.height))], false);
+    // At alpha = 1 the density has no bound at its left end.
+    const heights = density.map((one) => one.height).sort((one, other) => one - other);
+    const y = upward([0, 1.12 * Math.min(heights[heights.length - 1], 3 * heights[heights.length >> 1])], false);
     const floor = HEIGHT - BOTTOM, points = density.map((one) => [x.to(1 / (1 - one.a)), y.to(one.height)]);
     const closed = [[x.to(1 / found.low), floor], ...points, [x.to(1 / found.high), floor]];
     const places = [-9999, -999, -99, -9, -3, -1, 0, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];

@@ -174,7 +174,8 @@ const ExplorerChain = (() => {
     const { low, high } = edges(alpha, lam, r);
     const density = [];
     for (let i = 0; i < points; i += 1) { // points lie close together at the ends, where the density has roots
-      const x = low + (high - low) * Math.sin(Math.PI * (i + 0.5) / points / 2) ** 2;
+      const share = Math.sin(Math.PI * (i + 0.5) / points / 2) ** 2;
+      const x = low + (low + lam) * Math.expm1(share * Math.log((high + lam) / (low + lam)));
       density.push({ a: 1 - 1 / nu(x), height: bulkHeight(alpha, lam, r, x) });
     }
     return {
