@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -25,13 +26,22 @@ extensions = [
     "plain_docstrings",
     "generated_parts",
     "offline_math",
+    "arxiv_links",
+    "readable_html",
 ]
 exclude_patterns = ["_build", "README.md"]
 html_theme = "furo"
 html_title = "Theory of masked self-supervised learning"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_theme_options = {"source_directory": "docs/"}
+html_js_files = [("site.js", {"defer": "defer"})]
+# The address of the repository is stated once, in CITATION.cff. Without it the pages have no links to it.
+REPOSITORY = re.search(
+    r'^repository-code: *"?([^"\s]+?)/?"?$', (HERE.parent / "CITATION.cff").read_text("utf-8"), re.MULTILINE
+)
+html_theme_options = {"source_directory": "docs/", "source_branch": "main"}
+if REPOSITORY:
+    html_theme_options["source_repository"] = f"{REPOSITORY[1]}/"
 html_show_sphinx = False
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
