@@ -1,4 +1,4 @@
-"""Prepares the finished pages for reading: pictures that enlarge and load late, and excerpts in search without a network.
+"""Prepares finished pages for reading: pictures that enlarge and load late, and excerpts in search without a network.
 
 A page that is opened from a folder may not read other pages, as the search of Sphinx does for its excerpts. The texts
 of all pages are therefore written to one script, which only the page of the search loads.

@@ -39,8 +39,10 @@ if (location.protocol === "file:" && document.querySelector('script[src*="search
         .sort((one, other) => other.length - one.length)[0];
       if (name === undefined) return;
       const text = PAGE_TEXTS[name];
-      const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
-      const start = Math.max(0, Math.min(...(places.length ? places : [0])) - WIDTH / 3);
+      const first = (word) => text.toLowerCase().search(new RegExp("(?<![\\w.])" + word.replace(/\W/g, "\\$&")));
+      const places = words.map(first).filter((place) => place >= 0);
+      const before = Math.max(0, Math.min(...(places.length ? places : [0])) - WIDTH / 3);
+      const start = before ? text.indexOf(" ", before) + 1 : 0;
       const shown = document.createElement("p");
       shown.className = "context";
       shown.textContent = (start ? "\u2026 " : "") + text.slice(start, start + WIDTH).trim() + " \u2026";
