@@ -4,12 +4,13 @@ import importlib.metadata
 import json
 import logging
 import os
-import re
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
+
+from readable_html import repository_links  # noqa: E402 - it lies beside these pages
 
 project = "masked-ssl-theory"
 author = "The masked-ssl-theory developers"
@@ -35,13 +36,8 @@ html_title = "Theory of masked self-supervised learning"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
-# The address of the repository is stated once, in CITATION.cff. Without it the pages have no links to it.
-REPOSITORY = re.search(
-    r'^repository-code: *"?([^"\s]+?)/?"?$', (HERE.parent / "CITATION.cff").read_text("utf-8"), re.MULTILINE
-)
-html_theme_options = {"source_directory": "docs/", "source_branch": "main"}
-if REPOSITORY:
-    html_theme_options["source_repository"] = f"{REPOSITORY[1]}/"
+# The address of the repository is stated once, in CITATION.cff; without it the pages have no links to it.
+html_theme_options = {"source_directory": "docs/", "source_branch": "main"} | repository_links(HERE.parent)
 html_show_sphinx = False
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]

@@ -173,7 +173,8 @@ def reference(package: str) -> str:
     """Return the directives that document a package: functions, then records, less those with a home elsewhere."""
     module = importlib.import_module(package)
     public = getattr(module, "__all__", [])
-    own = {name: getattr(module, name) for name in public if home(getattr(module, name), package) == package}
+    shown = {name: getattr(module, name) for name in public if getattr(module, name) is not Any}
+    own = {name: one for name, one in shown.items() if home(one, package) == package}
     lines = [
         f".. automodule:: {package}",
         *([] if public else ["   :members:"]),
@@ -252,7 +253,8 @@ def _classes(hint: Any) -> list[type]:
 
 def reference_pages(_of: str) -> str:
     """Return the list of the pages of the reference, records of models first, and their menu."""
-    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share", "analyse": "Your own data"}
+    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share"}
+    pages |= {"analyse": "Your own data", "figures": "Figures and experiments"}
     listed = [f"- [{title}]({name}.md)" for name, title in pages.items()]
     return "\n".join([*listed, "", "```{toctree}", ":hidden:", "", *pages, "```"])
 

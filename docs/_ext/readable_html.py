@@ -16,6 +16,21 @@ IMAGE = re.compile(r'(<a\b[^>]*>\s*)?<img\b([^>]*?)\ssrc="([^"]*_images/([^"/]+\
 TEXTS = "page_texts.js"
 
 
+def repository_links(root: Path) -> dict[str, Any]:
+    """Return the settings of the theme that link to the repository and its tracker; none where no address is stated.
+
+    The address is the `repository-code` of CITATION.cff; issues are at the address of the same name below it.
+    """
+    stated = re.search(
+        r'^repository-code: *"?([^"\s]+?)/?"?$', (root / "CITATION.cff").read_text("utf-8"), re.MULTILINE
+    )
+    if stated is None:
+        return {}
+    links = {"Repository": stated[1], "Report a problem": f"{stated[1]}/issues"}
+    icons = [{"name": name, "url": url, "html": name, "class": "repository-link"} for name, url in links.items()]
+    return {"source_repository": f"{stated[1]}/", "footer_icons": icons}
+
+
 def size_of_png(file: Path) -> tuple[int, int]:
     """Return width and height in pixels, which the header of a PNG states."""
     width, height = struct.unpack(">II", file.read_bytes()[16:24])

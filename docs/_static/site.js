@@ -33,14 +33,16 @@ if (location.protocol === "file:" && document.querySelector('script[src*="search
     const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
     const excerpt = (item) => {
       const link = item.querySelector("a");
-      if (!link || item.querySelector("p.context")) return;
+      if (!link || item.matches(".kind-object, .kind-index") || item.querySelector("p.context")) return;
       const page = new URL(link.href).pathname.split("/").slice(-3).join("/").replace(/\.html$/, "");
       const name = Object.keys(PAGE_TEXTS).filter((one) => page === one || page.endsWith("/" + one))
         .sort((one, other) => other.length - one.length)[0];
       if (name === undefined) return;
       const text = PAGE_TEXTS[name];
-      const first = (word) => text.toLowerCase().search(new RegExp("(?<![\\w.])" + word.replace(/\W/g, "\\$&")));
-      const places = words.map(first).filter((place) => place >= 0);
+      const title = link.textContent.split(" > ").pop();
+      const section = new URL(link.href).hash ? Math.max(0, text.lastIndexOf(title)) : 0;
+      const first = (word) => text.toLowerCase().slice(section).search(new RegExp("(?<![\\w.])" + word.replace(/\W/g, "\\$&")));
+      const places = words.map(first).filter((place) => place >= 0).map((place) => place + section);
       const before = Math.max(0, Math.min(...(places.length ? places : [0])) - WIDTH / 3);
       const start = before ? text.indexOf(" ", before) + 1 : 0;
       const shown = document.createElement("p");

@@ -66,7 +66,7 @@ async function check(pages) {
   const search = await opened(frame, "search.html?q=ridge");
   for (let tries = 0; tries < 100 && !search.querySelector("#search-results p.context"); tries += 1) await pause(50);
   await pause(500);
-  const items = [...search.querySelectorAll("#search-results ul.search > li")];
+  const items = [...search.querySelectorAll("#search-results ul.search > li:not(.kind-object, .kind-index)")];
   result.results = items.length;
   result.excerpts = items.filter((item) => item.querySelector("p.context")).length;
   const about = search.querySelector("#search-results p.context");

@@ -7,6 +7,7 @@ import pkgutil
 import re
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_every_public_name_has_one_place_in_the_reference():
         module = importlib.import_module(package)
         for name in getattr(module, "__all__", ()):
             one = getattr(module, name)
-            assert id(one) in places or isinstance(one, types.ModuleType), f"{package}.{name}"
+            assert id(one) in places or isinstance(one, types.ModuleType) or one is Any, f"{package}.{name}"
 
 
 def test_every_class_that_is_returned_is_in_the_reference():
