@@ -10,6 +10,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 
+from readable_html import repository_links  # noqa: E402 - it lies beside these pages
+
 project = "masked-ssl-theory"
 author = "The masked-ssl-theory developers"
 copyright = "the masked-ssl-theory developers, MIT license"
@@ -25,13 +27,17 @@ extensions = [
     "plain_docstrings",
     "generated_parts",
     "offline_math",
+    "arxiv_links",
+    "readable_html",
 ]
 exclude_patterns = ["_build", "README.md"]
 html_theme = "furo"
 html_title = "Theory of masked self-supervised learning"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_theme_options = {"source_directory": "docs/"}
+html_js_files = [("site.js", {"defer": "defer"})]
+# The address of the repository is stated once, in CITATION.cff; without it the pages have no links to it.
+html_theme_options = {"source_directory": "docs/", "source_branch": "main"} | repository_links(HERE.parent)
 html_show_sphinx = False
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]

@@ -1,32 +1,31 @@
 """Fills in the parts of pages that other files state: gallery, map of papers, limits, menus, public names.
 
-A page says where by a comment such as `<!-- generated: gallery -->`. Nothing that is generated is kept in the sources.
+A page says where by a comment such as `<!-- generated: columns -->`, which is replaced when the site is built. What
+stands between it and a comment such as `<!-- end: gallery -->`, where `committed_parts.py` writes it, is replaced too.
 """
 
 import ast
-import contextlib
 import importlib
 import inspect
 import posixpath
 import re
 import typing
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from figures.core.captions import SENTENCES, caption_of, declared_caption, finding_first
+from figures.core.captions import SENTENCES, declared_caption, finding_first
 from figures.core.discover import find_experiments, load
 from figures.core.outputs import OUTPUT
 from figures.core.papers import linked, map_of_papers
 from figures.core.rows import COLUMNS
-from figures.core.table import TableError, read_csv
 from theory.subjects import subjects
 
 DOCS = Path(__file__).resolve().parents[1]
 GALLERY = DOCS.parent / "figures" / "gallery"
 WINGS = ("theory", "simulate", "figures")
-MARK = re.compile(r"^<!-- generated: (\w+) ?([\w.]*) -->$", re.MULTILINE)
+MARK = re.compile(r"^<!-- generated: (\w+) ?([\w.]*) -->$(?:\n(?:.*?\n)??<!-- end: \1 -->$)?", re.MULTILINE | re.DOTALL)
 # What captions say where a number is not to be relied on, or is not compared with anything.
 RESERVATIONS = re.compile(
     r"\bapproximate|\bjudged\b|\bno z\b|\bno theory\b|\bnot compared\b|\bno error bar|\bdiffer(s)? by a (term|constant)"
@@ -42,47 +41,76 @@ def declared() -> dict[str, Any]:
     return {name: load(path) for name, path in find_experiments().items()}
 
 
-def gallery(_of: str) -> str:
-    """Return every figure by subject, with its caption, its command and its file."""
+def gallery(_of: str, *, site: bool = False) -> str:
+    """Return every figure by subject, with its caption, its command and its files.
+
+    On the site each subject begins with small pictures, and files that were made in `figures/output/` are given too.
+    """
     lines: list[str] = []
     paths = find_experiments()
     folders = sorted({path.parent.name for path in paths.values()})  # one that is no subject is called by its own name
     for subject, title in (subjects() | {name: name for name in folders if name not in subjects()}).items():
-        lines += [f"## {title}", ""]
-        for name, path in paths.items():
-            if path.parent.name == subject:
-                lines += _figure(name, path, declared()[name])
-    return "\n".join(lines)
+        names = [name for name, path in paths.items() if path.parent.name == subject]
+        if not names:
+            continue
+        lines += [f"## {title}", "", *(_thumbnails(names) if site else _contents(names)), ""]
+        for name in names:
+            lines += _figure(name, paths[name], declared()[name], site=site)
+    return "\n".join(lines).rstrip()
 
 
-def _figure(name: str, path: Path, experiment: Any) -> list[str]:
+@cache
+def _detailed() -> frozenset[str]:
+    """Return the names of the figures that the page of details speaks of."""
+    return frozenset(re.findall(r"^### (\w+)$", (DOCS / "figure_details.md").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def _contents(names: list[str]) -> list[str]:
+    """Return links to the figures of one subject."""
+    return [", ".join(f"[{name}](#{name})" for name in names)]
+
+
+def _thumbnails(names: list[str]) -> list[str]:
+    """Return small pictures that lead to the figures of one subject."""
+    small = [f"[![{name}]({_picture(name)})](#{name})" for name in names if _has_picture(name)]
+    rest = [name for name in names if not _has_picture(name)]
+    return [":::{container} thumbnails", *small, ":::", "", *(_contents(rest) if rest else [])]
+
+
+def _picture(name: str) -> str:
+    return f"../figures/gallery/{name}.png"
+
+
+def _has_picture(name: str) -> bool:
+    return (GALLERY / f"{name}.png").is_file()
+
+
+def _figure(name: str, path: Path, experiment: Any, *, site: bool) -> list[str]:
     sentence = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or name).split("\n")[0]
-    picture = GALLERY / f"{name}.png"
-    shown = [f"![{name}](../figures/gallery/{name}.png)", ""] if picture.is_file() else []
-    text = finding_first(escaped(caption(name, experiment))) or escaped(f"{experiment.title}.")
-    source = f"`make figures/output/{name}.pdf` draws it, and `figures/{path.parent.name}/{path.name}` declares it."
-    if f"\n### {name}\n" in (DOCS / "figure_details.md").read_text(encoding="utf-8"):
+    shown = [f"![{name}]({_picture(name)})", ""] if _has_picture(name) else []
+    text = finding_first(linked(escaped(caption(name, experiment)))) or escaped(f"{experiment.title}.")
+    file = f"figures/{path.parent.name}/{path.name}"
+    source = f"`make figures/output/{name}.pdf` draws it, and [{file}](../{file}) declares it."
+    made = [ending for ending in ("pdf", "csv") if site and (OUTPUT / f"{name}.{ending}").is_file()]
+    if made:
+        source += f" Files: {', '.join(f'[{one.upper()}](../figures/output/{name}.{one})' for one in made)}."
+    if name in _detailed():
         source += f" [More on this figure](figure_details.md#{name})."
-    return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, text, "", source, ""]
+    return [f"### {name}", "", linked(escaped(sentence)), "", *shown, text, "", source, ""]
 
 
 def caption(name: str, experiment: Any) -> str:
-    """Return the caption with the numbers of the run in `figures/output/` if there is one, else with declared ones."""
-    table = OUTPUT / f"{name}.csv"
-    if table.is_file():
-        with contextlib.suppress(TableError):
-            return caption_of(experiment, read_csv(table))
+    """Return the caption with the numbers of the declaration, so that it is the same before and after a run."""
     declaration = find_experiments().get(name)
     return declared_caption(experiment, declaration.read_text(encoding="utf-8") if declaration else "")
 
 
 def papers(_of: str) -> str:
     """Return the map of papers as a table whose entries lead to the papers and to the gallery."""
-    rows = ["| published | counterpart here | command | do they agree? |", "|---|---|---|---|"]
+    rows = ["| published | counterpart here | do they agree? |", "|---|---|---|"]
     for figure, counterparts in map_of_papers().items():
         for name, sentence in counterparts:
-            command = f"`make figures/output/{name}.pdf`"
-            shown = linked(escaped(figure)), f"[{name}](gallery.md#{name})", command, linked(escaped(sentence))
+            shown = linked(escaped(figure)), f"[{name}](gallery.md#{name})", linked(escaped(sentence))
             rows.append(f"| {' | '.join(shown)} |")
     return "\n".join(rows)
 
@@ -107,7 +135,7 @@ def limits(_of: str) -> str:
         sentences = SENTENCES.split(caption(name, experiment))
         said = [one for one in sentences if RESERVATIONS.search(one)]
         said += [f"Where numbers are not judged, the reason is that {reason}." for reason in experiment.reasons()]
-        lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
+        lines += [f"- [{name}](gallery.md#{name}): {linked(escaped(' '.join(said)))}"] if said else []
     return "\n".join(lines)
 
 
@@ -145,7 +173,8 @@ def reference(package: str) -> str:
     """Return the directives that document a package: functions, then records, less those with a home elsewhere."""
     module = importlib.import_module(package)
     public = getattr(module, "__all__", [])
-    own = {name: getattr(module, name) for name in public if home(getattr(module, name), package) == package}
+    shown = {name: getattr(module, name) for name in public if getattr(module, name) is not Any}
+    own = {name: one for name, one in shown.items() if home(one, package) == package}
     lines = [
         f".. automodule:: {package}",
         *([] if public else ["   :members:"]),
@@ -224,7 +253,8 @@ def _classes(hint: Any) -> list[type]:
 
 def reference_pages(_of: str) -> str:
     """Return the list of the pages of the reference, records of models first, and their menu."""
-    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share", "analyse": "Your own data"}
+    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share"}
+    pages |= {"analyse": "Your own data", "figures": "Figures and experiments"}
     listed = [f"- [{title}]({name}.md)" for name, title in pages.items()]
     return "\n".join([*listed, "", "```{toctree}", ":hidden:", "", *pages, "```"])
 
@@ -296,7 +326,8 @@ PARTS: dict[str, Callable[[str], str]] = {
 
 def fill(_app: Any, _page: str, source: list[str]) -> None:
     """Replace every mark of one page; a mark that no part belongs to is a KeyError."""
-    source[0] = MARK.sub(lambda found: PARTS[found[1]](found[2]), source[0])
+    site = PARTS | {"gallery": partial(gallery, site=True)}
+    source[0] = MARK.sub(lambda found: site[found[1]](found[2]), source[0])
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -46,21 +46,34 @@ def missing(folder):
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not all(map(importlib.util.find_spec, NEEDED)), reason="needs pip install -e '.[docs]'")
-def test_the_site_is_whole(tmp_path):
-    made = tmp_path / "html"
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of the site, which is built once for all tests of a process."""
+    if not all(map(importlib.util.find_spec, NEEDED)):
+        pytest.skip("needs pip install -e '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    made = folder / "html"
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html", "-d"]
     result = subprocess.run(
-        [*command, tmp_path / "doctrees", ROOT / "docs", made], cwd=ROOT, capture_output=True, text=True
+        [*command, folder / "doctrees", ROOT / "docs", made], cwd=ROOT, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
     assert not result.stderr
+    return made
+
+
+@pytest.mark.slow
+def test_the_site_is_whole(site):
+    made = site
     assert len(list(made.rglob("*.html"))) > 30
     assert missing(made) == []
     notebook = (made / "from_a_table.html").read_text(encoding="utf-8")
     assert "1. Take a ridge of 0." in notebook, "the notebook is executed, and its page shows what it prints"
     assert any(source.startswith("_images/") for source in Page(notebook).loaded), "its figure is on the page"
+    linked = Page((made / "closed_forms.html").read_text(encoding="utf-8")).links
+    assert "https://arxiv.org/abs/2601.23208" in linked, "a number in plain text leads to its paper"
+    docstrings = Page((made / "api" / "masked.html").read_text(encoding="utf-8")).links
+    assert "https://arxiv.org/abs/2601.23208" in docstrings
     equations = (made / "results" / "number_of_masks.html").read_text(encoding="utf-8")
     loaded = Page(equations).loaded
     assert any(source.split("?")[0].endswith("_static/tex-svg.js") for source in loaded)
