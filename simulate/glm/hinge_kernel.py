@@ -28,10 +28,10 @@ def descend(
 ) -> int:
     """Lower the dual problem of `hinge` from the multipliers a, with u = sum a y z and offsets b, all in place.
 
-    All arrays are in single precision; Z is (n, p). Offsets follow the sums of a y as by a spring of this softness; how far these
-    are from zero moves its rest after each sweep. The descent ends where no slope by a multiplier that may still move
-    differs by more than the tolerance from another, or after `most_sweeps` through the samples, whose number is
-    returned. Samples that press against their bound are left out until the others have ended.
+    All arrays are in single precision; Z is (n, p). Offsets follow the sums of a y as by a spring of this softness; how
+    far these are from zero moves its rest after each sweep. The descent ends where no slope by a multiplier that may
+    still move differs by more than the tolerance from another, or after `most_sweeps` through the samples, whose number
+    is returned. Samples that press against their bound are left out until the others have ended.
     """
     n, p = Z.shape
     k = offsets.shape[1]
