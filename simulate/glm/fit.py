@@ -228,8 +228,8 @@ def _checked_samples(X: Array, y: Array, loss: AnyLoss, argument: Argument, samp
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
     if loss == "poisson":
-        if np.any((y < 0) | (y % 1 != 0)):
-            raise ValueError(f"y must be counts 0, 1, 2, ... for loss='poisson', got {y[(y < 0) | (y % 1 != 0)][0]}")
+        if (wrong := (y < 0) | (np.floor(y) != y)).any():
+            raise ValueError(f"y must be counts 0, 1, 2, ... for loss='poisson', got {y[wrong][0]}")
     elif loss != "square" and argument == "margin" and not np.all(abs(y) == 1):
         named = f"loss={loss!r}" if isinstance(loss, str) else "a loss of the margin; argument='residual' takes others"
         raise ValueError(f"y must be -1 or 1 for {named}, got {y[abs(y) != 1][0]}")

@@ -30,7 +30,7 @@ STEEPEST = 0.5  # slope at the end of a step relative to that at its beginning, 
 PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matrix, from as many rows as a product reads
 ROWS_PER_COLUMN = 100  # of the samples that set up the matrix, of which more tell the same
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
-TALL = 8  # times as many samples as set up the matrix: then these are fitted first
+TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
 WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up once for the last digits
 
 
@@ -86,7 +86,7 @@ def truncated_newton(
     outputs = () if n_outputs is None else (n_outputs,)
     x = np.zeros((X.shape[1] + offsets.shape[1], *outputs))
     descent = _Descent(small, ridge, expand, slice(None), n_outputs or 1, largest_move, max_products)
-    if descent.stride >= TALL:
+    if descent.stride >= TALL and (descent.stride >= 2 * TALL or X.size > LARGE):
         rows = slice(None, None, descent.stride)
         part = _Descent(descent.part, ridge / descent.stride, expand, rows, n_outputs or 1, largest_move, max_products)
         x = part.coarse(x, ROUGH).x
