@@ -13,7 +13,11 @@ from theory.models import StochasticPerceptron
 from theory.perceptron import stochastic_saddle_point
 
 ALPHA = 0.55
-NORMS = {5: (0.5, 0.6, 0.7, 0.8, 0.9), 10: (0.5, 0.6, 0.7, 0.8, 0.85), 20: (0.5, 0.6, 0.7, 0.8)}  # of the samples, by beta
+NORMS = {
+    5: (0.5, 0.6, 0.7, 0.8, 0.9),
+    10: (0.5, 0.6, 0.7, 0.8, 0.85),
+    20: (0.5, 0.6, 0.7, 0.8),
+}  # of the samples, by beta
 N = 80
 BETAS = {f"beta = {beta}": beta for beta in NORMS}
 SIZES = (101, 301)
