@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
             yscale="log",
             ylim=(0.6, 3.4),
             line=np.geomspace(0.2, 6, 121),
-            points=(0.3, 0.8, 1.25, 2.5, 5.0),
+            points=(0.3, 0.95, 1.25, 2.5, 5.0),
         ),
     ],
     line=np.geomspace(0.2, 6, 41),
