@@ -54,7 +54,7 @@ def regression(alpha: float, lam: float) -> GaussianCovariateModel:
 
 CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for loss, lam in SETTINGS.items()}
 EXPERIMENT = Experiment(
-    title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
+    title="Theory of a large system predicts a student with features of its own",
     papers={
         "arXiv:2102.08127, example 1 of the code": "Learning curves of a teacher and a student with different features "
         "of one Gaussian input, as in the authors' example; it has 1000 inputs, 1000 and 2000 features, here there "
@@ -96,8 +96,8 @@ EXPERIMENT = Experiment(
     xlabel=r"samples per student feature $\alpha = n/p$",
     xscale="log",
     caption="Theory of a large system describes a student that learns from other features than its teacher, "
-    "already at 120 features. A teacher labels samples by its features of a latent Gaussian vector, and a student "
-    "learns from its own. The features are drawn once; their covariances are known in closed form (arcsine law). "
+    "already at 120 features. A teacher labels samples by its 100 sign features of a latent Gaussian vector of 80 "
+    "numbers, and a student learns from its own erf features. The features are drawn once; their covariances are known in closed form (arcsine law). "
     "Lines are the theory of a large system with these covariances; markers are simulations with Gaussian samples "
     "of the same covariances at their own size p = 120. Nothing is extrapolated here, so that theory and "
     "simulation may differ by a term of order 1/p, which the bars do not show.",
