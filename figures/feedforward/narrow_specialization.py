@@ -113,13 +113,13 @@ EXPERIMENT = Experiment(
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     draw=draw,
     unjudged="the theory is the limit of many inputs and many units",
-    caption="By theory students with erf units specialize suddenly, at the transition, and those with ReLU "
-    "units continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = 60 "
-    "inputs, noisy labels); q is the overlap of a unit with its counterpart. Lines are the stable states of the "
-    "theory for 1 << K << N; where two coexist, that of larger free entropy is the equilibrium. Markers are "
-    "students sampled by Hamiltonian Monte Carlo, means over {replicates} teachers, from the teacher (largest q) "
-    "and from random weights (smallest q). Errors are larger by up to 30 % where units are alike, and thresholds "
-    "of erf are rounded; z is judged well beyond them.",
+    caption="By theory students with erf units specialize suddenly, at the transition, and those with ReLU units "
+    "continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = "
+    "60 inputs, noisy labels); q is the overlap of a unit with its counterpart. Lines are the stable states of "
+    "the theory for 1 << K << N; where two coexist, that of larger free entropy is the equilibrium. Markers "
+    "are students sampled by Hamiltonian Monte Carlo, means over {replicates} teachers, from the teacher "
+    "(largest q) and from random weights (smallest q). Errors are up to 30 % larger where units are alike, and "
+    "thresholds of erf are rounded; z is judged well beyond them.",
     papers={
         "arXiv:2507.00629": "The figure has both branches of the error against the sample ratio, and the transition, "
         "for infinitely many hidden units, labels with noise and Bayes-optimal temperature; the authors draw 10 "

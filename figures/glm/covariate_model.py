@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
             replicate=error_replicate,
             ylabel="mean squared test error",
             yscale="log",
-            ylim=(0.6, 3.4),
+            ylim=(0.6, 4.0),
             line=np.geomspace(0.2, 6, 121),
             points=(0.3, 0.95, 1.25, 2.5, 5.0),
         ),
@@ -95,11 +95,12 @@ EXPERIMENT = Experiment(
     replicates=24,
     xlabel=r"samples per student feature $\alpha = n/p$",
     xscale="log",
-    caption="Theory of a large system describes a student that learns from other features than its teacher, "
-    "already at 120 features. A teacher labels samples by its 100 sign features of a latent Gaussian vector of 80 "
-    "numbers, and a student learns from its own erf features. The features are drawn once; their covariances are known in closed form (arcsine law). "
-    "Lines are the theory of a large system with these covariances; markers are simulations with Gaussian samples "
-    "of the same covariances at their own size p = 120. Nothing is extrapolated here, so that theory and "
-    "simulation may differ by a term of order 1/p, which the bars do not show.",
+    caption="Theory of a large system describes a student that learns from other features than its teacher, already at "
+    "120 features. A teacher labels samples by its 100 sign features of a latent Gaussian vector of 80 "
+    "numbers, and a student learns from its own erf features. The features are drawn once; their covariances "
+    "are known in closed form (arcsine law). Lines are the theory of a large system with these covariances; "
+    "markers are simulations with Gaussian samples of the same covariances at their own size p = 120. Nothing "
+    "is extrapolated here, so that theory and simulation may differ by a term of order 1/p, which the bars do "
+    "not show.",
     draft=thinned,
 )

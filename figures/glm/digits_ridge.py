@@ -71,10 +71,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     skip=missing,
     unjudged="pixels are not Gaussian",
-    caption="First and second moments of the pixels predict the test errors of a ridge regression on 61 pixels that tells odd "
-    "from even digits within 5 %, but for 8 to 12 % right of the peak. Lines are the Gaussian covariate model "
-    "with the means and covariances of all 1797 images; markers are fits of n images drawn with replacement and "
-    "tested on all of them; so that both describe the same population. No z is given, because pixels are not "
-    "Gaussian. Training losses agree within 0.02; their largest deviations in percent are those of losses near "
-    "zero.",
+    caption="First and second moments of the pixels predict the test errors of a ridge regression that tells odd from "
+    "even digits within 5 %, but for 8 to 12 % at the peak and right of it. Lines are the Gaussian covariate "
+    "model with the means and covariances of all 1797 images of 61 pixels; markers are fits of n images drawn "
+    "with replacement and tested on all of them, so that both describe the same population. No z is given, "
+    "because pixels are not Gaussian. Training losses agree within 0.02; their largest deviations in percent "
+    "are those of losses near zero.",
 )

@@ -115,10 +115,10 @@ EXPERIMENT = Experiment(
     draw=mark_transitions,
     caption="Almost without a ridge, the error of the logistic loss has by theory its bump where the training set "
     "becomes separable, that of the square loss its peak where it is interpolated. Labels are sign(theta.c) of "
-    "Gaussian inputs c in d dimensions; the classifier reads p features sign(F c), n/d = 3, lambda = 0.0001 unless "
-    "stated. Lines are the theory in the limit d = infinity; markers use the nonlinear features themselves at d = "
-    "{sizes}, extrapolated in 1/d, the same samples for all losses and ridges. Dotted lines and stars mark "
-    "separability (p/n = 0.368, and 0.326 for orthogonal F) and p = n. The bump, 0.009 high, is below its bars. A "
+    "Gaussian inputs c in d dimensions; the classifier reads p features sign(F c), n/d = 3, lambda = 0.0001 "
+    "unless stated. Lines are the theory for d = infinity; markers use the nonlinear features themselves at d "
+    "= {sizes}, extrapolated in 1/d, the same samples for all losses and ridges. Dotted lines and stars mark "
+    "separability (p/n = 0.368; 0.326 for orthogonal F) and p = n. The bump, 0.009 high, is below its bars. A "
     "ridge of 0.01 removes it and lowers the peak.",
     draft=thinned,
 )

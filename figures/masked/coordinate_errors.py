@@ -26,10 +26,11 @@ EXPERIMENT = Experiment(
     xlabel="masked coordinate",
     ylabel="test error",
     yscale="log",
-    caption="The error of a coordinate grows with its variance, and the two ends are harder to predict because "
-    "they have only one neighbor. Each coordinate of a chain is predicted from all others by ridge regression "
-    "(ridge 0.05) on n = alpha d samples; the vertical axis is the mean squared error on new samples. The chain "
-    "is AR(1) with d = 60 and the correlation r = 0.7 between neighbors, and its standard deviations rise from 0.5 to 2 "
-    "along it. Lines are the theory for this size (d - 1 unknowns for each coordinate); markers are the means of "
-    "simulated fits at every fourth coordinate and at the last, most bars smaller than the markers.",
+    caption="The error of a coordinate grows with its variance, and the two ends are harder to predict because they "
+    "have only one neighbor. Each coordinate of a chain is predicted from all others by ridge regression "
+    "(ridge 0.05) on n = alpha d samples; the vertical axis is the mean squared error on new samples. The "
+    "chain is AR(1) with d = 60 and the correlation r = 0.7 between neighbors, and its standard deviations "
+    "rise from 0.5 to 2 along it. Lines are the theory for this size (d - 1 unknowns for each coordinate); "
+    "markers are the means of simulated fits at every fourth coordinate and at the last, most bars smaller "
+    "than the markers.",
 )
