@@ -119,6 +119,6 @@ EXPERIMENT = Experiment(
     "unless stated. Lines are the theory for d = infinity; markers use the nonlinear features themselves at d "
     "= {sizes}, extrapolated in 1/d, the same samples for all losses and ridges. Dotted lines and stars mark "
     "separability (p/n = 0.368; 0.326 for orthogonal F) and p = n. The bump, 0.009 high, is below its bars. A "
-    "ridge of 0.01 removes it and lowers the peak.",
+    "ridge of 0.01 removes it, lowering the peak.",
     draft=thinned,
 )

@@ -98,8 +98,8 @@ EXPERIMENT = Experiment(
     caption="Generalized cross-validation reports ever smaller errors as rows become more unlike in scale, while the "
     "error on new rows rises: 0.11 in place of 0.82 at h = 3.5; leaving one row out reports the right one. "
     "Data are AR(1) with r = 0.6 at alpha = 1.5. A quarter of the rows has a larger scale; h is the mean "
-    "square of the scales, whose mean is 1, and at h = 4 the other rows vanish. Lines are the theory for d = "
+    "square of the scales, whose mean is 1; at h = 4 the other rows vanish. Lines are the theory for d = "
     "infinity, markers simulations at d = {sizes}, extrapolated in 1/d, all errors of the same fits; diamonds "
-    "belong to the solid line. (b) Stars: the ridge of least error, 0.57, and that which generalized "
-    "cross-validation chooses, 0.087.",
+    "belong to the solid line. (b) Stars: the ridge of least error, 0.57, and that which cross-validation "
+    "chooses, 0.087.",
 )

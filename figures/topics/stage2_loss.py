@@ -77,11 +77,15 @@ def curves(number: str) -> dict[str, Curve]:
         for name, own in ALL.items()
     } | {
         f"_star, {name}": Curve(
-            model=own, theory=partial(_at_best, number), points=lambda own=own: (own.best,), line=(), replicate=NONE,
+            model=own, theory=partial(_at_best, number), points=partial(_optimum, own), line=(), replicate=NONE,
             color=k,
         )
         for k, (name, own) in enumerate(ALL.items())
     }  # fmt: skip
+
+
+def _optimum(documents: Documents) -> list[float]:
+    return [documents.best]
 
 
 def _at_best(number: str, documents: Documents) -> float:
