@@ -58,7 +58,7 @@ EXPERIMENT = Experiment(
     caption="Accuracies of different dimensions fall nearly on one curve when samples are counted in d^2; its rise is "
     "the steeper the larger d is. Data: Gaussian, and not Gaussian along one hidden direction of signs. "
     "Network: two layers with 5 d ReLU units and two outputs, trained on the square loss by plain descent of "
-    "rate 0.002, one sample a step, with weight decay 0.002, for 200 epochs; the largest of 40 test "
+    "rate 0.002, one sample per step, with weight decay 0.002, for 200 epochs; the largest of 40 test "
     "accuracies is shown, which is 0.51 for guessing. Random features: 5 d ReLU units, ridge 0.1. Line: the "
     "accuracy of a test that knows the direction. Markers are means of {replicates} runs with error bars.",
     papers={

@@ -217,7 +217,7 @@ EXPERIMENT = Experiment(
         Panel(title=title, curves=curves(key), yscale="linear" if key == "sign signs" else "log")
         for key, title in TITLES.items()
     ],
-    xlabel=r"samples for each weight, $\alpha = n/(NK)$",
+    xlabel=r"samples per weight, $\alpha = n/(NK)$",
     ylabel="error of a student on fresh inputs",
     draw=draw,
     extrapolate=False,

@@ -24,7 +24,7 @@ RANGE = {"erf": (0.8, 4.2), "relu": (0.4, 4.2)}
 PANELS = {"erf": r"erf units, $\Delta = 0.01$", "relu": r"ReLU units, $\Delta = 0.1$"}
 # Sample ratios by activation and start, on both sides of the spinodal (2.15), the transition (2.33), the onset (1.20).
 POINTS: dict[tuple[str, Start], Sequence[float]] = {
-    ("erf", "teacher"): (1.6, 2.6, 3.0, 4.0),
+    ("erf", "teacher"): (1.6, 2.0, 2.3, 2.6, 3.0, 4.0),
     ("erf", "random"): (1.2, 1.6),
     ("relu", "teacher"): (0.8, 2.0, 3.0),
     ("relu", "random"): (0.8, 2.0),
@@ -109,17 +109,17 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=6,
     draft=lambda own: thinned(replace(own, measure=partial(risk, n_units=2, n_samples=20), d=12), line=8, points=1),
-    xlabel=r"samples for each weight, $\alpha = n/(NK)$",
+    xlabel=r"samples per weight, $\alpha = n/(NK)$",
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     draw=draw,
     unjudged="the theory is the limit of many inputs and many units",
-    caption="Students with erf units specialize suddenly, at the transition, and those with ReLU units "
-    "continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = 60 "
-    "inputs, noisy labels); q is the overlap of a unit with its counterpart. Lines are the stable states of the "
-    "theory for 1 << K << N; where two coexist, that of larger free entropy is the equilibrium. Markers are "
-    "students sampled by Hamiltonian Monte Carlo, means over {replicates} teachers, from the teacher (largest q) "
-    "and from random weights (smallest q). Errors are larger by up to 30 % where units are alike, and thresholds "
-    "of erf are rounded; z is judged well beyond them.",
+    caption="By theory students with erf units specialize suddenly, at the transition, and those with ReLU units "
+    "continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = "
+    "60 inputs, noisy labels); q is the overlap of a unit with its counterpart. Lines are the stable states of "
+    "the theory for 1 << K << N; where two coexist, that of larger free entropy is the equilibrium. Markers "
+    "are students sampled by Hamiltonian Monte Carlo, means over {replicates} teachers, from the teacher "
+    "(largest q) and from random weights (smallest q). Errors are up to 30 % larger where units are alike, and "
+    "thresholds of erf are rounded; z is judged well beyond them.",
     papers={
         "arXiv:2507.00629": "The figure has both branches of the error against the sample ratio, and the transition, "
         "for infinitely many hidden units, labels with noise and Bayes-optimal temperature; the authors draw 10 "

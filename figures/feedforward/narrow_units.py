@@ -99,7 +99,7 @@ EXPERIMENT = Experiment(
         ),
         Panel(title=PANELS["relu"], curves=curves("relu")),
     ],
-    xlabel=r"samples for each weight, $\alpha = n/(NK)$",
+    xlabel=r"samples per weight, $\alpha = n/(NK)$",
     ylabel=r"error of a sample of the weights, $\langle (s - s^*)^2 \rangle$",
     xscale="log",
     yscale="log",

@@ -54,7 +54,7 @@ def regression(alpha: float, lam: float) -> GaussianCovariateModel:
 
 CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for loss, lam in SETTINGS.items()}
 EXPERIMENT = Experiment(
-    title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
+    title="Theory of a large system predicts a student with features of its own",
     papers={
         "arXiv:2102.08127, example 1 of the code": "Learning curves of a teacher and a student with different features "
         "of one Gaussian input, as in the authors' example; it has 1000 inputs, 1000 and 2000 features, here there "
@@ -83,9 +83,9 @@ EXPERIMENT = Experiment(
             replicate=error_replicate,
             ylabel="mean squared test error",
             yscale="log",
-            ylim=(0.6, 3.4),
+            ylim=(0.6, 4.0),
             line=np.geomspace(0.2, 6, 121),
-            points=(0.3, 0.8, 1.25, 2.5, 5.0),
+            points=(0.3, 0.95, 1.25, 2.5, 5.0),
         ),
     ],
     line=np.geomspace(0.2, 6, 41),
@@ -95,11 +95,12 @@ EXPERIMENT = Experiment(
     replicates=24,
     xlabel=r"samples per student feature $\alpha = n/p$",
     xscale="log",
-    caption="Theory of a large system describes a student that learns from other features than its teacher, "
-    "already at 120 features. A teacher labels samples by its features of a latent Gaussian vector, and a student "
-    "learns from its own. The features are drawn once; their covariances are known in closed form (arcsine law). "
-    "Lines are the theory of a large system with these covariances; markers are simulations with Gaussian samples "
-    "of the same covariances at their own size p = 120. Nothing is extrapolated here, so that theory and "
-    "simulation may differ by a term of order 1/p, which the bars do not show.",
+    caption="Theory of a large system describes a student that learns from other features than its teacher, already at "
+    "120 features. A teacher labels samples by its 100 sign features of a latent Gaussian vector of 80 "
+    "numbers, and a student learns from its own erf features. The features are drawn once; their covariances "
+    "are known in closed form (arcsine law). Lines are the theory of a large system with these covariances; "
+    "markers are simulations with Gaussian samples of the same covariances at their own size p = 120. Nothing "
+    "is extrapolated here, so that theory and simulation may differ by a term of order 1/p, which the bars do "
+    "not show.",
     draft=thinned,
 )

@@ -4,10 +4,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 
 from figures.core import Curve, Experiment, Panel, thinned
 from figures.glm.observables import accuracy, fairness
-from simulate.glm import accuracy_minus, accuracy_plus, disparate_impact
+from simulate.core import stream
+from simulate.glm import measure
 from theory.models import TeacherMixture
 
 FRACTION = 0.2  # of group +, where the coupling varies
@@ -30,18 +32,51 @@ def coupled(strength: float, fraction: float) -> TeacherMixture:
     return replace(plain(fraction), coupling=strength)
 
 
-def group(number: int, model: object, color: int) -> Curve:
-    return Curve(
-        model=model,
-        theory=accuracy(number),
-        replicate=(accuracy_plus, accuracy_minus)[number],
-        style=("-", "--")[number],
-        color=color,
-    )
+SETTINGS = {"plain": plain, "reweighed": reweighed, "coupled": partial(coupled, COUPLING)}
+COUPLINGS = "couplings"
+PLUS, MINUS, IMPACT = "accuracy of group +", "accuracy of group -", "impact"
+GAINS = ("gain of group +", "gain of group -")
 
 
-def both(name: str, model: object, color: int) -> dict[str, Curve]:
-    return {f"{name}, group {sign}": group(number, model, color) for number, sign in enumerate("+-")}
+def measured(model: TeacherMixture, d: int, rng: Generator) -> dict[str, float]:
+    """Measure the accuracies and the impact of one sample; of a coupling also what it adds to two separate ones."""
+    state = rng.bit_generator.state
+    found = measure(model, d, rng)
+    (plus, minus), (selected_plus, selected_minus) = 1 - found.cluster_errors, found.selection_rate
+    numbers = {PLUS: plus, MINUS: minus, IMPACT: selected_minus / selected_plus}
+    if model.coupling is None or model.group_fraction != FRACTION:
+        return numbers
+    rng.bit_generator.state = state  # the same sample again
+    separate = 1 - measure(replace(model, coupling=0.0), d, rng).cluster_errors
+    return numbers | dict(zip(GAINS, (plus - separate[0], minus - separate[1]), strict=True))
+
+
+def predicted(model: TeacherMixture) -> dict[str, float]:
+    return {PLUS: accuracy(0)(model), MINUS: accuracy(1)(model), IMPACT: fairness("disparate_impact")(model)}
+
+
+def predicted_gains(model: TeacherMixture) -> dict[str, float]:
+    """Return what a coupling adds to the accuracy of two separate classifiers."""
+    separate = replace(model, coupling=0.0)
+    return {name: accuracy(c)(model) - accuracy(c)(separate) for c, name in enumerate(GAINS)}
+
+
+def draws(seed: int, setting: str, x: float, d: int, replicate: int) -> Generator:
+    """Name the samples, which are the same for all classifiers at one share, and for all couplings."""
+    return stream(seed, "fairness", FRACTION if setting == COUPLINGS else x, d, replicate)
+
+
+def samples(setting: str, x: float) -> str:
+    return f"share {FRACTION if setting == COUPLINGS else x:g}"
+
+
+def both(setting: str, numbers: tuple[str, ...], color: int) -> dict[str, Curve]:
+    return {
+        f"{setting if setting != COUPLINGS else 'coupled'}, group {sign}": Curve(
+            number=number, setting=setting, style=style, color=color
+        )
+        for sign, number, style in zip("+-", numbers, ("-", "--"), strict=True)
+    }
 
 
 EXPERIMENT = Experiment(
@@ -53,44 +88,48 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title="one classifier",
-            curves=both("plain", plain, 0) | both("reweighed", reweighed, 1),
+            curves=both("plain", (PLUS, MINUS), 0) | both("reweighed", (PLUS, MINUS), 1),
             ylabel="accuracy (share of right signs)",
             ylim=(0.55, 0.83),
         ),
         Panel(
             title="rate of selection, group $-$ over +",
             curves={
-                "plain": plain,
-                "reweighed": reweighed,
-                rf"coupled, $\gamma = {COUPLING}$": partial(coupled, COUPLING),
+                name if name != "coupled" else rf"coupled, $\gamma = {COUPLING}$": Curve(number=IMPACT, setting=name)
+                for name in SETTINGS
             },
-            theory=fairness("disparate_impact"),
-            replicate=disparate_impact,
             ylabel="disparate impact",
             ylim=(0.2, 0.8),
         ),
         Panel(
             title=rf"two coupled classifiers, $\rho = {FRACTION}$",
-            curves=both("coupled", partial(coupled, fraction=FRACTION), 2),
-            line=np.geomspace(0.01, 100, 41),
-            points=(0.03, 0.3, 10.0),
+            curves=both(COUPLINGS, GAINS, 2),
+            theory=predicted_gains,
+            line=np.geomspace(0.01, 100, 33),
+            points=(0.03, 0.16, 1.0, 10.0),
+            d=90,
+            replicates=100,
             xlabel=r"coupling $\gamma$",
             xscale="log",
-            ylabel="accuracy (share of right signs)",
+            ylabel=r"gain in accuracy over $\gamma = 0$",
         ),
     ],
-    line=np.linspace(0.02, 0.98, 41),
+    measure=measured,
+    theory=predicted,
+    settings=SETTINGS | {COUPLINGS: partial(coupled, fraction=FRACTION)},
+    streams=draws,
+    together=samples,
+    line=np.linspace(0.02, 0.98, 33),
     points=(0.15, 0.4, 0.75),
     d=60,
     replicates=40,
     seed=16,  # samples that no earlier table had
     xlabel=r"share of group + $\rho$",
-    caption="Weights that count each group as one half serve both nearly alike, but their members are still "
-    "selected at different rates. The groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5 "
-    "with each other, and 0.3 and 0.1 with v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory "
-    "in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d. (a) Accuracies "
-    "against the share of the small group. (b) The rate at which group - is selected over that of group +. (c) A "
-    "classifier for each group, pulled together by a coupling: by theory the small group gains most from a "
-    "moderate one.",
+    caption="Weights that count each group as one half serve both nearly alike, but their members are still selected "
+    "at different rates. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5 with each "
+    "other, and 0.3 and 0.1 with v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; "
+    "markers are simulations at d = 60 and 120, in c at 90 and 180, extrapolated in 1/d, all classifiers on "
+    "the same samples. (a) Accuracies against the share of group +. (b) The rate at which group - is selected "
+    "over that of group +. (c) What coupling two classifiers adds: group + gains most from a moderate one.",
     draft=partial(thinned, line=3, points=1),
 )

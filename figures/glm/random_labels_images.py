@@ -30,7 +30,7 @@ PUBLISHED: dict[FitLoss, tuple[float, float, float]] = {
 
 
 class Fitted(NamedTuple):
-    """What is fitted: `alpha` images a feature, with this ridge and loss."""
+    """What is fitted: `alpha` images per feature, with this ridge and loss."""
 
     alpha: float
     lam: float
@@ -115,7 +115,7 @@ EXPERIMENT = Experiment(
     "measured covariance. The features are erf(F x) of handwritten digits x with a Gaussian matrix F, and labels "
     "are those of a fair coin. Lines are the theory with the spectrum of the features of all images; markers are "
     "fits of n images drawn without replacement at p = {sizes}, with error bars over {replicates} draws; stars "
-    "are the ends of the published curves, read to 0.01. At the smallest ridge and 1.2 images a feature the fits "
+    "are the ends of the published curves, read to 0.01. At the smallest ridge and 1.2 images per feature the fits "
     "lie 3 to 10 % below the lines, as Gaussian rows from a stock of 5000 do (5 to 8 %).",
     draft=thinned,
     paper={"panels": panels(ALL, ALL), "replicates": 10},

@@ -12,7 +12,7 @@ from theory import masked, random_matrix
 from theory.models import AR1, MaskedRidge, SpikedData, SpikeMethod
 
 ALPHA, STRENGTH = 2.0, 6.0
-LINE, POINTS = np.linspace(1, 3.9, 59), (1.0, 1.7, 2.4, 3.2)
+LINE, POINTS = np.linspace(1, 3.9, 41), (1.0, 1.7, 2.4, 3.2)
 WAYS: dict[str, tuple[SpikeMethod, float | None]] = {"masked regression": ("ssr", 0.05)}
 WAYS |= {name: (method, None) for method, name in NAMES.items()}
 
@@ -34,6 +34,8 @@ EXPERIMENT = Experiment(
             curves={rf"$\lambda = {lam}$": Curve(model=partial(peak, lam)) for lam in (0.003, 0.01, 0.1)},
             theory=lambda model: masked.solve(model).mean_test_error,
             replicate=mean_test_error,
+            points=(*POINTS, 3.6, 3.8),
+            ordered=True,
             ylabel="mean test error",
         ),
         Panel(
@@ -41,6 +43,7 @@ EXPERIMENT = Experiment(
             curves={name: Curve(model=partial(spiked, *way)) for name, way in WAYS.items()},
             theory=lambda data: random_matrix.outlier(data).overlap,
             replicate=top_overlap,
+            points=(1.0, 2.4, 3.2, 3.8),
             ylabel="overlap with the spike",
         ),
         Panel(

@@ -1,6 +1,5 @@
 """The outlier of a spike leaves the bulk of noise at some number of samples, which differs between methods."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,8 @@ from simulate.masked import top_eigenvalue
 from theory import random_matrix
 from theory.models import SpikedData, SpikeMethod
 
-STRENGTHS = (1.0, 2.5, 6.0)
+# The strengths, each with the sample ratios on both sides of where its outlier leaves the bulk.
+POINTS = {1.0: (0.5, 2.0, 8.0, 32.0, 100.0), 2.5: (0.2, 0.5, 2.0, 8.0, 32.0), 6.0: (0.1, 0.2, 0.5, 2.0, 8.0)}
 
 
 def model(method: SpikeMethod, lam: float | None, strength: float, alpha: float) -> SpikedData:
@@ -22,9 +22,10 @@ def edge(data: SpikedData) -> float:
     return random_matrix.outlier(data).edge
 
 
-def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve | Callable[[float], SpikedData]]:
-    flows: dict[str, Curve | Callable[[float], SpikedData]] = {
-        rf"$\theta = {strength}$": partial(model, method, lam, strength) for strength in STRENGTHS
+def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve]:
+    flows = {
+        rf"$\theta = {strength}$": Curve(model=partial(model, method, lam, strength), points=points)
+        for strength, points in POINTS.items()
     }
     bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=())
     return flows | {"edge of the bulk": bulk}
@@ -45,8 +46,7 @@ EXPERIMENT = Experiment(
     judged=well_above_threshold,
     d=200,
     replicates=20,
-    line=np.geomspace(0.1, 300, 121),
-    points=(0.5, 2.0, 8.0, 32.0),
+    line=np.geomspace(0.1, 300, 81),
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",

@@ -17,7 +17,7 @@ from theory.potts import enumerate_states
 GAIN, COSINE = "largest gain in small weights", "escape on samples and on the population"
 SIZES = (10, 30, 100, 300, 1_000, 3_000)
 SETS = 8  # of samples
-SCALE, ESCAPED = 0.2, 0.01  # of the start, and the gain in nats a site at which it has escaped
+SCALE, ESCAPED = 0.2, 0.01  # of the start, and the gain in nats per site at which it has escaped
 STRUCTURELESS, DATA = "uniform colors", "the data"
 FLOW, NEAREST, SAME = "flow, same start", "limit, nearest maximum", "share with the same maximum"
 MAXIMA_STARTS = 24  # of the population's flow, in which all of its three maxima were found
@@ -122,7 +122,7 @@ EXPERIMENT = Experiment(
     title="Samples agree with the population in the direction of escape only with many",
     compute=compute,
     panels=(
-        Panel(title=GAIN, ylabel="$S^*$ (nats a site)", yscale="log"),
+        Panel(title=GAIN, ylabel="$S^*$ (nats per site)", yscale="log"),
         Panel(title=COSINE, ylabel="cosine of the logits, or share"),
     ),
     xlabel="samples $M$",

@@ -11,7 +11,7 @@ from simulate.nets import gradient_flow
 from theory.nets import escape_time, plateau_rate
 
 STARTS = 8
-GAIN = 0.01  # nats a site below ln C, at which a stack counts as escaped
+GAIN = 0.01  # nats per site below ln C, at which a stack counts as escaped
 SCALES = {1: (1e-4, 1e-3, 1e-2, 0.1), 2: (0.1, 0.15, 0.2, 0.3, 0.45), 3: (0.4, 0.45, 0.5, 0.55, 0.6)}
 DEEP, RATIO, ONE = "two and three layers", "over the law", "one layer"
 NAMES = {"$N = 1$": 1, "$N = 2$": 2, "$N = 3$": 3}

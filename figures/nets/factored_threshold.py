@@ -27,7 +27,7 @@ def signal(variance: float, n_sites: int, n_colors: int) -> float:
 
 
 def model(variance: float, n_sites: int, rng: np.random.Generator) -> PottsModel:
-    """Gaussian J and U at the temperature where true logits have this variance a site."""
+    """Gaussian J and U at the temperature where true logits have this variance per site."""
     J, U = rng.standard_normal((n_sites, n_sites)), rng.standard_normal((C, C))
     J, U = np.triu(J, 1) + np.triu(J, 1).T, U + U.T
     flat = np.eye(C) - 1 / C

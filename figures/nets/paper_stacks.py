@@ -86,7 +86,7 @@ def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
         name: Curve(number=name, setting=LAYERS[3], line=steps if name in LAWS else ()) for name in (*LAWS, *DISPLACED)
     }
     panels = (
-        Panel(title=LOSS, curves=losses, ylabel="nats a site"),
+        Panel(title=LOSS, curves=losses, ylabel="nats per site"),
         Panel(title=GROWTH, curves=growth, theory=lambda _plan, _steps: LAWS, ylabel="ratio", ylim=(0.0, 6.0)),
     )
     return {"panels": panels, "points": steps, "settings": {name: (n, sizes) for n, name in LAYERS.items()}}

@@ -15,7 +15,7 @@ from theory.models import FactoredStack
 from theory.nets import FactoredFloor, LowerLayers, factored_floor, lower_layers
 
 STARTS, SCALE, RATE = 6, 0.15, 0.5
-FALL = 0.02  # nats a site below the plateau, at which a lower layer counts as having left it
+FALL = 0.02  # nats per site below the plateau, at which a lower layer counts as having left it
 TIMES = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.2, 3.0)  # in units of the law
 SCALES = (0.07, 0.1, 0.15, 0.25)
 LOSS, MOVED, RATIO = "masked loss", "three layers: mean square displacement", "time to leave, over the law"
@@ -99,7 +99,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=LOSS,
             curves={name: Curve(number=LOSS, setting=f"{name}, {LOSS}", line=()) for name in LAYERS} | LEVELS,
-            ylabel="nats a site",
+            ylabel="nats per site",
         ),
         Panel(
             title=MOVED,

@@ -49,7 +49,7 @@ EXPERIMENT = Experiment(
             curves={name: Curve(number=LOSS, setting=name) for name in LAYERS}
             | {"uniform, $\\ln C$": level(lambda: np.log(C), ENDS)}
             | floors(ENDS),
-            ylabel="nats a site",
+            ylabel="nats per site",
             ylim=(0.72, 1.14),
         ),
         *(

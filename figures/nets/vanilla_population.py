@@ -54,7 +54,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=LOSS,
             curves={name: Curve(number=LOSS, setting=name) for name in (*ORDERS, *STACKS)} | floors(ENDS),
-            ylabel="nats a site",
+            ylabel="nats per site",
             ylim=(0.72, 1.14),
         ),
         *(

@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
     toy_d=31,
     replicates=20,
     extrapolate=False,
-    xlabel=r"patterns a weight $\alpha$",
+    xlabel=r"patterns per weight $\alpha$",
     ylabel="searches that find a solution",
     ylim=(-0.1, 1.1),
     draft={"measure": partial(measured, n_sweeps=100)},

@@ -13,11 +13,15 @@ from theory.models import StochasticPerceptron
 from theory.perceptron import stochastic_saddle_point
 
 ALPHA = 0.55
-NORMS = {5: (0.5, 0.6, 0.7, 0.8), 10: (0.5, 0.6, 0.7, 0.8), 20: (0.5, 0.6, 0.7)}  # of the samples, by beta
+NORMS = {
+    5: (0.5, 0.6, 0.7, 0.8, 0.9),
+    10: (0.5, 0.6, 0.7, 0.8, 0.85),
+    20: (0.5, 0.6, 0.7, 0.8),
+}  # of the samples, by beta
 N = 80
 BETAS = {f"beta = {beta}": beta for beta in NORMS}
 SIZES = (101, 301)
-PATTERNS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)  # a weight, for the descent
+PATTERNS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)  # per weight, for the descent
 ERROR, OVERLAP, SUCCESS = "error of the signs", "overlap of two samples", "descent"
 
 
@@ -30,7 +34,8 @@ def measured(
 ) -> dict[str, float]:
     """Sample one set of patterns: the fraction that the signs misclassify, and the overlap of two chains.
 
-    Of a number of patterns a weight it is 1 if the descent has found binary weights that classify all patterns, else 0.
+    Of a number of patterns per weight it is 1 if the descent has found binary weights that classify all patterns, else
+    0.
     """
     if isinstance(at, float):
         return {SUCCESS: float(descend_stochastic_weights(at, n_weights, rng, max_epochs=max_epochs).solved)}
@@ -75,20 +80,21 @@ EXPERIMENT = Experiment(
             ylim=(1e-7, 0.5),
         ),
         Panel(curves=curves(OVERLAP), title=OVERLAP, theory=predicted, xlabel=NORM, ylabel=r"$q = m \cdot m'/N$"),
-        Panel(curves=DESCENTS, title=SUCCESS, xlabel=r"patterns a weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
+        Panel(curves=DESCENTS, title=SUCCESS, xlabel=r"patterns per weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
     ),
     line=np.linspace(0.4, 0.95, 31),
+    ordered=True,
     d=N,
     extrapolate=False,
     replicates=12,
     draft=lambda own: thinned(replace(own, measure=partial(measured, max_epochs=200), d=20), line=6),
-    caption="The larger the norm of the means of random binary weights, the fewer patterns their signs "
-    "misclassify, by orders of magnitude. (a, b) Means m have the Gibbs probability exp(-beta L) of their loss at "
-    "a fixed norm: the fraction of patterns that sign(m) misclassifies, and the overlap of two samples of m. "
+    caption="The larger the norm of the means of random binary weights, the fewer patterns their signs misclassify, by "
+    "theory by orders of magnitude. (a, b) Means m have the Gibbs probability exp(-beta L) of their loss at a "
+    "fixed norm: the fraction of patterns that sign(m) misclassifies, and the overlap of two samples of m. "
     "Lines are the replica-symmetric theory, locally stable everywhere; markers are Monte Carlo averages over "
-    "twelve sets of patterns, without a visible correction at 80 weights. (c) Gradient descent with a free norm, "
-    "without theory: the share of sixteen runs of at most 1500 epochs after which the signs of m classify all "
-    "patterns. The smaller network begins to fail at fewer patterns per weight.",
+    "twelve sets of patterns of 80 weights, up to norms at which chains mix. (c) Gradient descent with a free "
+    "norm, without theory: the share of sixteen runs of at most 1500 epochs after which sign(m) classifies all "
+    "patterns. It falls beyond 0.6 patterns per weight.",
     papers={
         "arXiv:1710.09825": "The figure has the error of the signs against the norm at several temperatures, and "
         "descent that finds solutions up to about 0.6 patterns per weight. The published figures were not readable; "

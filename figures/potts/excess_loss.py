@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=LOSS,
             curves=curves(LOSS, "mean") | {FULL: Curve(model=float, theory=full_loss, points=())},
-            ylabel="excess over the floor (nats a site)",
+            ylabel="excess over the floor (nats per site)",
         ),
         Panel(
             title=ERROR,

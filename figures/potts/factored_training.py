@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
     replicates=SEEDS,
     draft=of((100, 50), [1, 4, 16]),
     xlabel="training step (128 sequences each)",
-    ylabel="masked loss (nats a site)",
+    ylabel="masked loss (nats per site)",
     xscale="log",
     caption="Three ways of training one layer of factored attention come within 0.003 nats of the true "
     "conditional probabilities after 2000 steps. Markers are the masked loss of held-out sequences (L = 20, C = "

@@ -164,7 +164,7 @@ EXPERIMENT = Experiment(
             for title in RELATIVE.values()
         ),
     ],
-    xlabel="samples for each unknown $n/u$",
+    xlabel="samples per unknown $n/u$",
     ylabel="test error of a site",
     yscale="log",
     draw=draw,

@@ -76,7 +76,7 @@ def curves(number: str, sizes: Sequence[int], free_sizes: Sequence[int]) -> dict
 
 def panels(sizes: Sequence[int], free_sizes: Sequence[int]) -> list[Panel]:
     return [
-        Panel(title=LOSS, curves=curves(LOSS, sizes, free_sizes), ylabel="excess over the floor (nats a site)"),
+        Panel(title=LOSS, curves=curves(LOSS, sizes, free_sizes), ylabel="excess over the floor (nats per site)"),
         Panel(title=ERROR, curves=curves(ERROR, sizes, free_sizes), ylabel="relative error of the couplings"),
     ]
 

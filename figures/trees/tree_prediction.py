@@ -65,8 +65,8 @@ EXPERIMENT = Experiment(
     title="How well words of rooted-tree text are predicted by counting",
     compute=compute,
     panels=(
-        Panel(title=NEIGHBORS, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
-        Panel(title=ORACLE, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
+        Panel(title=NEIGHBORS, xlabel="words that are known", ylabel="loss (bits per word)", ylim=(1.0, 4.0)),
+        Panel(title=ORACLE, xlabel="$M$", ylabel="loss (bits per word)", xscale="log", ylim=(1.0, 4.0)),
         Panel(title=RANKS, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
     ),
     draw=draw,

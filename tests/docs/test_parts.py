@@ -132,7 +132,7 @@ def test_captions_of_experiments_that_compute_their_rows_have_the_number_they_as
         assert len(asked) == 1, name
         before, after = load(path).caption.split("{replicates}")
         assert parts.caption(name, load(path)) == f"{before}{int(asked.pop())}{after}"
-    assert "simulations at d = 60 and 120," in parts.caption("fairness", load(find_experiments()["fairness"]))
+    assert "simulations at p = 80 and 160," in parts.caption("mixtures", load(find_experiments()["mixtures"]))
 
 
 def test_the_map_of_papers_leads_to_the_gallery():
