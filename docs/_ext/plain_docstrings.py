@@ -1,8 +1,8 @@
 """Shows the project's docstrings, which are plain text, on the pages of the reference.
 
 The docstrings are written to be read in a terminal: an underscore, a star or a bar in them is what it looks like and no
-markup. What is understood is what a reader sees too: paragraphs, indented blocks, lists, `names`, and examples. Formulas
-in indented blocks are typeset.
+markup. What is understood is what a reader sees too: paragraphs, indented blocks, lists, `names`, examples, and
+formulas in indented blocks.
 """
 
 import re
