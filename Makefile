@@ -175,6 +175,8 @@ $(OLDEST)/.installed: setup.cfg setup.py
 
 verify: $(VENV)/.dask $(VENV)/.extra-docs
 	@command -v pdflatex > /dev/null || echo "no pdflatex (Debian: apt install texlive-latex-recommended): LaTeX tables are not compiled" >&2
+	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome > /dev/null || \
+	  echo "no browser (Debian: apt install chromium): the pages are not looked at in one" >&2
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.

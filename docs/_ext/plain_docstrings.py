@@ -1,13 +1,16 @@
 """Shows the project's docstrings, which are plain text, on the pages of the reference.
 
 The docstrings are written to be read in a terminal: an underscore, a star or a bar in them is what it looks like and no
-markup. What is understood is what a reader sees too: paragraphs, indented blocks, lists, `names`, and examples.
+markup. What is understood is what a reader sees too: paragraphs, indented blocks, lists, `names`, examples, and
+formulas in indented blocks.
 """
 
 import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
+
+from typeset import displayed, is_formula
 
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 NAME = re.compile(r"(?<!`)`([^`\n]+)`(?!`)|\*\*([^*]+)\*\*")
@@ -28,6 +31,8 @@ def _block(block: str) -> Iterator[str]:
     lines = block.split("\n")
     if block.lstrip().startswith(">>>"):
         yield from textwrap.dedent(block).split("\n")
+    elif lines[0].startswith("    ") and is_formula(block):
+        yield from (".. math::", "", f"    {displayed(textwrap.dedent(block).splitlines())}")
     elif lines[0].startswith("    "):
         yield from ("::", "", *(f"    {line}" for line in textwrap.dedent(block).split("\n")))
     else:

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ SECTIONS = ("Statement", "Derivation in words", "Figure", "Table", "Nearest prio
 
 
 def extension(name):
+    if str(DOCS / "_ext") not in sys.path:
+        sys.path.append(str(DOCS / "_ext"))  # for what one extension takes from another
     spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -174,13 +177,31 @@ def test_plain_text_is_shown_as_it_is():
         ("One `a b` of\ntwo lines.", ["One ``a b`` of two lines.", ""]),
         ("Its `d`th part.", [r"Its \ :py:obj:`d`\ th part.", ""]),
         ("**A rule.** It holds.", [r"\ **A rule.**\  It holds.", ""]),
-        ("    E = m c^2\n    p_i", ["::", "", "    E = m c^2", "    p_i", ""]),
+        ("    E = m c^2.", [".. math::", "", "    E = m c^{2}.", ""]),
+        ("    one two\n    three", ["::", "", "    one two", "    three", ""]),
+        ('    print("a_b")', ["::", "", '    print("a_b")', ""]),
         (">>> f(1)\n2", [">>> f(1)", "2", ""]),
         ("- one\n  and more\n- two", ["- one and more", "", "- two", "", ""]),
     ],
 )
 def test_docstrings_are_plain_text(text, lines):
     assert plain.as_markup(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("plain_text", "latex"),
+    [
+        ("dA_kl/dt = -2 b_k", r"\mathrm{d}A_{kl}/\mathrm{d}t = -2 b_{k}"),
+        ("sum_(p_1 < p_k) p_i^-a", r"\sum _{p_{1} < p_{k}} p_{i}^{-a}"),
+        ("Qhat q1 for A*_ij", r"\hat{Q} q_{1} \text{ for } A^{*}_{ij}"),
+        ("||L||^2 >= sqrt(2 (a + b))", r"\Vert L\Vert ^{2} \ge  \sqrt{2 (a + b)}"),
+        ("x > `margin`,   q", r"x > \mathtt{margin}, \quad q"),
+    ],
+)
+def test_formulas_of_docstrings_are_typeset(plain_text, latex):
+    typeset = extension("typeset")
+    assert typeset.latex(plain_text) == latex
+    assert typeset.displayed([plain_text, "  + q"]) == rf"\begin{{aligned}} & {latex} \\ & \quad + q \end{{aligned}}"
 
 
 def test_signatures_are_short():
