@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_site import site  # noqa: F401 - a fixture
-
 HERE = Path(__file__).resolve().parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -40,7 +38,7 @@ def seen(folder, pages, profile):
 
 @pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="needs a browser (Debian: apt install chromium)")
-def test_the_site_in_a_browser(site, tmp_path):  # noqa: F811
+def test_the_site_in_a_browser(site, tmp_path):
     pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html"))
     pages = [page for page in pages if not page.startswith("_") and page not in ("search.html", "genindex.html")]
     found = seen(site, pages, tmp_path / "profile")

@@ -1,16 +1,9 @@
 """The site itself: it is built without a warning, and none of its links and anchors is missing."""
 
-import importlib.util
-import subprocess
-import sys
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("sphinx", "furo", "myst_nb", "sphinx-mathjax-offline")
 
 
 class Page(HTMLParser):
@@ -44,22 +37,6 @@ def missing(folder):
             if not target.exists() or (place and target in pages and place not in pages[target].places):
                 found.append(f"{path.name}: {link}")
     return found
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The folder of the site, which is built once for all tests of a process."""
-    if not all(map(importlib.util.find_spec, NEEDED)):
-        pytest.skip("needs pip install -e '.[docs]'")
-    folder = tmp_path_factory.mktemp("site")
-    made = folder / "html"
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html", "-d"]
-    result = subprocess.run(
-        [*command, folder / "doctrees", ROOT / "docs", made], cwd=ROOT, capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
-    assert not result.stderr
-    return made
 
 
 @pytest.mark.slow
