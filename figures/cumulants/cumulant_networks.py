@@ -49,7 +49,7 @@ def curves(d: int) -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title="Networks notice a direction that is not Gaussian at $d^2$ samples, random features do not",
+    title="Networks notice a direction that is not Gaussian from a few $d^2$ samples on",
     measure=accuracy,
     settings={kind: lambda kappa, kind=kind: (kind, kappa) for kind in (NETWORKS, FEATURES, ORACLE)},
     streams=draws,

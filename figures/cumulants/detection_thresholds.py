@@ -138,12 +138,12 @@ EXPERIMENT = Experiment(
     replicates=20,
     extrapolate=False,
     draw=draw,
-    caption="A spike of the covariance is noticed from n = d/beta^2 samples on by polynomials of low degree, while the "
-    "likelihood ratio of a hidden spike has a bounded norm up to gamma_LR d samples. Left: gamma_LR; the star is the "
-    "beta = 10.7826 at which it is 1 and the cross the published point, for which the overlap one was taken alone "
-    "(10.7831). Middle: the part of degree up to D for spiked Wishart data, which diverges with D from the vertical "
-    "line on. Markers: 200 data sets of n = d = 40 in each of {replicates} runs. Right: the whole norm at "
-    "beta = 0.3 against the measured ratio, a sum over all spikes.",
+    caption="A spike of the covariance is noticed from n = d/beta^2 samples on by polynomials of low degree, "
+    "while the likelihood ratio of a hidden spike has a bounded norm up to gamma_LR d samples. (a) gamma_LR; the "
+    "star is the beta = 10.7826 at which it is 1 and the cross the published point, for which the overlap one was "
+    "taken alone (10.7831). (b) the part of degree up to D for spiked Wishart data, which diverges with D from "
+    "the vertical line on. Markers: 200 data sets of n = d = 40 in each of {replicates} runs. (c) the whole norm "
+    "at beta = 0.3 against the measured ratio, a sum over all spikes.",
     papers={
         "arXiv:2312.14922, Fig. 7 and theorem 8": "The threshold at n = d agrees with the published beta, about 10.7, "
         "which is 10.783 by the published condition and 10.7826 exactly. The sum of theorem 8 is drawn with its "

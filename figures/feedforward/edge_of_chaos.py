@@ -93,7 +93,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title=r"Deterministic surrogate of binary weights with $\varphi = \tanh$",
+    title=r"Signals travel far only at the edge of chaos: binary weights, $\varphi = \tanh$",
     measure=measured,
     theory=predicted,
     by_point=True,
@@ -129,13 +129,12 @@ EXPERIMENT = Experiment(
     replicates=50,
     xlabel="layer",
     draw=draw,
-    caption="Signals travel ever farther as the variance of the means tends to one and that of the biases vanishes if "
-    "phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: means of "
-    "{replicates} drawn networks of {sizes} neurons, extrapolated, with error bars; bias variance 0.001. "
-    "First row: two inputs of variance 1 and correlation 0.3 by layer, and what one layer makes of a "
-    "correlation. Lower left: layers over which a difference of correlations falls by a factor e. Lower "
-    "right: the variance of the means at which the slope chi of the map at c = 1 would be one; for tanh it is "
-    "possible only at 1 without biases.",
+    caption="Signals travel ever farther as the variance of the means tends to one and that of the biases "
+    "vanishes if phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: "
+    "means of {replicates} drawn networks of {sizes} neurons, extrapolated, with error bars; bias variance 0.001. "
+    "(a, b, c) Two inputs of variance 1 and correlation 0.3 by layer, and what one layer makes of a correlation. "
+    "(d) Layers over which a difference of correlations falls by a factor e. (e) The variance of the means at "
+    "which the slope chi of the map at c = 1 would be one; for tanh it is possible only at 1 without biases.",
     papers={
         "arXiv:1902.00177, Fig. 1": "The three variances of the means, that of the biases and N = 1000, the larger of "
         "the two widths, and the 50 realizations are as published. Our own are the starting variance and correlation, "

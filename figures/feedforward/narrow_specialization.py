@@ -96,7 +96,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Units of narrow networks specialize suddenly with erf, continuously with ReLU",
+    title="By theory erf units specialize suddenly, ReLU units continuously",
     measure=risk,
     theory=of_start,
     settings={f"{name}/{start}": lambda x, name=name, start=start: (network(name, x), start) for name, start in POINTS},

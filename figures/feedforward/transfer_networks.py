@@ -127,7 +127,7 @@ EXPERIMENT = Experiment(
     xlabel="number of frozen layers $k$",
     draw=draw,
     caption="With few samples of the target task it is best to freeze some layers, fewer the more samples there "
-    "are, if the others start anew; with a warm start freezing none is as good. There is no theory; lines join "
+    "are, if the others start anew; with a warm start it is best to freeze none. There is no theory; lines join "
     "means. Source and target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 "
     "and 0.3. A network trained on the source keeps its first k layers; the others are trained on n_t samples, "
     "(a) from new weights or (b) from the source's. The last panels show three measures of the similarity of "

@@ -102,7 +102,7 @@ def panel(
 
 
 EXPERIMENT = Experiment(
-    title="Hinge loss with a trained bias, two unequal clusters",
+    title="By theory a large ridge leaves the bias to few samples (hinge loss)",
     panels=[
         panel(
             "test error",

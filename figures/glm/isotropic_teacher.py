@@ -24,7 +24,7 @@ def teacher(alpha: float, loss: str) -> GeneralizedLinearModel:
 
 LINES = {loss: partial(teacher, loss=loss) for loss in LOSSES}
 EXPERIMENT = Experiment(
-    title=r"Sign teacher, isotropic inputs, $\lambda = 0.1$",
+    title=r"Three losses beside the least error of any method, $\lambda = 0.1$",
     panels=[
         Panel(
             title="test",

@@ -117,11 +117,11 @@ EXPERIMENT = Experiment(
     ylabel="test error (share of wrong labels)",
     xscale="log",
     caption="With equal shares the logistic loss comes nearest to the least error; with shares 1/4 and 3/4 and "
-    "few samples the hinge and the square loss are better. Black dash-dotted lines are the error of classifying "
-    "by the posterior mean of mu with known shares, which no method can beat. (a, b) Two clusters at +-mu, |mu| = "
-    "1, variance 0.5. (c) Three clusters whose means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, "
-    "1), variance 0.4: softmax is better than the square loss. Biases are trained, lambda = 0.1. Lines are the "
-    "theory in the limit p = infinity, markers are simulations at p = {sizes}, the same samples for all losses, "
-    "extrapolated in 1/p.",
+    "few samples the hinge and the square loss are better. (a, b) Black dash-dotted lines are the error of "
+    "classifying by the posterior mean of mu with known shares, the least possible. (a, b) Two clusters at +-mu, "
+    "|mu| = 1, variance 0.5. (c) Three clusters whose means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, "
+    "0.2, 1), variance 0.4: softmax is better than the square loss. Biases are trained, lambda = 0.1. Lines are "
+    "the theory in the limit p = infinity, markers are simulations at p = {sizes}, the same samples for all "
+    "losses, extrapolated in 1/p.",
     draft=two_classes,
 )

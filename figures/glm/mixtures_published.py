@@ -74,7 +74,7 @@ NUMBERS = {
 }
 
 EXPERIMENT = Experiment(
-    title="Gaussian mixtures at published settings",
+    title="The theory has the errors that the authors simulated",
     papers={
         "arXiv:2106.03791": "It agrees with the stored curves of the authors' code at their settings: square loss "
         "(variances 0.1 and 0.5, ridge 0.01), hinge loss (0.5 and 0.1, ridge 0.1), logistic loss (0.5, ridge 0.01) and "
@@ -106,11 +106,11 @@ EXPERIMENT = Experiment(
     d=80,
     replicates=40,
     xlabel=r"sample ratio $\alpha = n/p$",
-    caption="At their settings the theory has the errors that the authors of arXiv:2106.03791 simulated and printed "
-    "(stars). Left: two equally frequent clusters +-mu, |mu| = 1; the inputs have variances 0.1 and 0.5 in "
+    caption="At their settings the theory has the errors that the authors of arXiv:2106.03791 simulated and "
+    "printed (stars). (a) two equally frequent clusters +-mu, |mu| = 1; the inputs have variances 0.1 and 0.5 in "
     "equal shares (square loss, ridge 0.01), 0.5 and 0.1 in shares 0.8 and 0.2 (hinge loss, ridge 0.1), or 0.5 "
-    "(logistic loss, ridge 0.01). Right: three orthonormal means, variance 0.5, ridge 0.001; the black line is the "
-    "error of the best rule where means are random. Colored lines are the theory at p = infinity, markers simulations "
-    "at p = {sizes}, extrapolated in 1/p, with error bars.",
+    "(logistic loss, ridge 0.01). (b) three orthonormal means, variance 0.5, ridge 0.001; the black line is the "
+    "error of the best rule where means are random. Colored lines are the theory at p = infinity, markers "
+    "simulations at p = {sizes}, extrapolated in 1/p, with error bars.",
     draft=thinned,
 )

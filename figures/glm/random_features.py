@@ -90,7 +90,7 @@ def mark_transitions(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Two losses peak at different numbers of random features",
+    title="By theory two losses peak at different numbers of random features",
     papers={
         "arXiv:2002.09339": "The published settings were not readable; these are our own. The error of the logistic "
         "loss peaks at the threshold of separability.",

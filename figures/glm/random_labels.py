@@ -109,7 +109,7 @@ def with_ridge(loss: str) -> Panel:
 
 
 EXPERIMENT = Experiment(
-    title="The loss of random labels does not know the law of the inputs",
+    title="Without a ridge the loss of random labels does not know their inputs",
     papers={
         "arXiv:2205.13303": "It agrees that the training loss on random labels is universal as the ridge vanishes. The "
         "paper takes 1000 or 2000 features of mixtures and images; the chain of 40 and the small images are our own.",

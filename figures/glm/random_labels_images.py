@@ -93,7 +93,7 @@ def panels(points: tuple[float, ...], hinge: tuple[float, ...]) -> list[Panel]:
 ALL = tuple(np.linspace(0.05, 3.5, 10).tolist())  # the ratios of the paper
 
 EXPERIMENT = Experiment(
-    title="Random labels on 5000 images of MNIST, 1000 random features",
+    title="Random labels on images have the training loss of a Gaussian law",
     papers={
         "arXiv:2205.13303 (finite ridge, MNIST)": "It agrees with the ends of the nine published curves, read to 0.01. "
         "There, 2000 features of 60,000 images are taken, here 1000 of 5000; features, ridges and losses are those of "

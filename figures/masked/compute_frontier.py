@@ -141,9 +141,8 @@ EXPERIMENT = Experiment(
     xlabel="compute $C = n t$",
     xscale="log",
     caption="If the eigenvalues of the covariance are j^-a, the least error that a compute C = n t buys falls as "
-    "the power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Left: the error of n rows "
-    "after the time t, in units of 1/d, and its envelope over n (black). All lines but that of 64 rows of "
-    "512 coordinates are the theory for n far below d; its markers are simulations of these sizes. Right: "
-    "minus the slope of the envelope by theory, beside the predicted powers (dotted); the two differ by "
-    "less than 0.0005 at C = 10^9.",
+    "the power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. (a) the error of n rows after the "
+    "time t, in units of 1/d, and its envelope over n (black). All lines but that of 64 rows of 512 coordinates "
+    "are the theory for n far below d; its markers are simulations of these sizes. (b) minus the slope of the "
+    "envelope by theory, beside the predicted powers (dotted); the two differ by less than 0.0005 at C = 10^9.",
 )

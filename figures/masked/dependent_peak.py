@@ -37,7 +37,7 @@ def of_whitened(phi: float, model: MaskedRegression, d: int, rng: Generator) -> 
 
 
 EXPERIMENT = Experiment(
-    title=r"Least squares, $\lambda \to 0$, of AR(1) rows",
+    title="The peak stays at $n = d$ however much rows depend on each other",
     panels=[
         Panel(
             title="error",
@@ -70,10 +70,11 @@ EXPERIMENT = Experiment(
     replicates=28,
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
-    caption="The interpolation peak stays at n = d however much rows depend on each other, and below it the error is "
-    "that of independent rows; far above it dependent rows are worth few independent ones. Successive rows have the "
-    "correlation phi, coordinates are AR(1) with 0.6. Lines are the theory for d = infinity, markers simulations at d "
-    "= {sizes}, extrapolated in 1/d, with error bars. Left: the error on an independent new row; triangles are fits "
-    "of whitened rows at phi = 0.9, which lie on the line of independent rows. Right: how many independent rows have "
-    "the same error, over the number of rows; this falls from 1 at the peak to (1 - phi^2)/(1 + phi^2).",
+    caption="The interpolation peak stays at n = d however much rows depend on each other, and below it the error "
+    "is that of independent rows; far above it dependent rows are worth few independent ones. Successive rows "
+    "have the correlation phi, coordinates are AR(1) with 0.6. Lines are the theory for d = infinity, markers "
+    "simulations at d = {sizes}, extrapolated in 1/d, with error bars. (a) the error on an independent new row; "
+    "triangles are fits of whitened rows at phi = 0.9, which lie on the line of independent rows. (b) how many "
+    "independent rows have the same error, over the number of rows; this falls from 1 at the peak to (1 - "
+    "phi^2)/(1 + phi^2).",
 )

@@ -77,7 +77,7 @@ def against_gap(law: str, parameter: float) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title=r"What cross-validation reports of rows that depend on each other, $n = 2 d$",
+    title="Cross-validation reports too little where rows resemble each other",
     panels=[
         Panel(
             title="AR(1) rows",
@@ -114,11 +114,11 @@ EXPERIMENT = Experiment(
     toy_d=50,
     extrapolate=False,
     replicates=20,
-    caption="Where successive rows resemble each other, GCV and leaving one row out report the same error, and both "
-    "report too little: a sixth of the truth at correlation 0.9. Lines are the theory, markers means over "
-    "{replicates} data sets with error bars, at {sizes} coordinates, AR(1) with 0.6, and ridge 0.1. Left: the error "
-    "on a new independent row, and five reports of it; squares belong to the solid line, plus signs to that of GCV. "
-    "Only GCV that knows the dependence is right; blocks far apart report more, from fewer rows. Right: what five "
-    "blocks report over the true error. A longer gap costs rows, so that the ratio may exceed 1; with long memory no "
-    "gap here suffices.",
+    caption="Where successive rows resemble each other, GCV and leaving one row out report the same error, and "
+    "both report too little: a sixth of the truth at correlation 0.9. Lines are the theory, markers means over "
+    "{replicates} data sets with error bars, at {sizes} coordinates, AR(1) with 0.6, and ridge 0.1. (a) the error "
+    "on a new independent row, and five reports of it; squares belong to the solid line, plus signs to that of "
+    "GCV. Only GCV that knows the dependence is right; blocks far apart report more, from fewer rows. (b) what "
+    "five blocks report over the true error. A longer gap costs rows, so that the ratio may exceed 1; with long "
+    "memory no gap here suffices.",
 )

@@ -50,7 +50,7 @@ def pca() -> float:
 
 
 EXPERIMENT = Experiment(
-    title="A spike that is forgotten",
+    title="Training can forget a spike that it sees at first",
     measure=measured,
     by_point=True,
     settings={f"theta = {strength:g}": strength for strength in STRENGTHS},
@@ -93,10 +93,10 @@ EXPERIMENT = Experiment(
     xlabel="time of training $t$",
     xscale="log",
     caption="Training can forget a direction that it sees at first: the spike of strength 10 has an outlier up to "
-    "t = 0.42 and none from then on; that of strength 20 stays above the threshold, while its overlap "
-    "falls from 0.93 to 0.81. PCA, with or without the diagonal or standardized, sees both. All variances "
-    "of the noise are 1; half the coordinates are an AR(1) chain with r = 0.8, half independent; alpha = "
-    "1. Left: lines are theory for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d, "
-    "with bars; those of one strength share their draws. Right: the threshold by theory along training, "
-    "beside that of PCA (dashed) and the two strengths (dotted).",
+    "t = 0.42 and none from then on; that of strength 20 stays above the threshold, while its overlap falls from "
+    "0.93 to 0.81. PCA, with or without the diagonal or standardized, sees both. All variances of the noise are "
+    "1; half the coordinates are an AR(1) chain with r = 0.8, half independent; alpha = 1. (a) lines are theory "
+    "for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d, with bars; those of one strength "
+    "share their draws. (b) the threshold by theory along training, beside that of PCA (dashed) and the two "
+    "strengths (dotted).",
 )

@@ -65,10 +65,10 @@ EXPERIMENT = Experiment(
     seed=4096,
     xlabel="heterogeneity of the rows $h$",
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
-    caption="As rows become more unlike in scale, the interpolation peak falls as if the ridge were larger, and "
-    "all methods need stronger spikes. A quarter of the rows has a larger scale; h is the mean square of the "
-    "scales, whose mean is 1; h = 1 means Gaussian rows. Lines are the theory in the limit d = infinity, markers "
-    "simulations at d = {sizes}, extrapolated in 1/d. (a) The error of masked regression at n = d, AR(1) with r = "
-    "0.6. (b) The overlap with a spike in noise of variance 0.3 on 80 % of the coordinates and 4 on 20 %; masked "
-    "regression has ridge 0.05. (c) Theory only: the least strengths that methods see.",
+    caption="As rows become more unlike in scale, the interpolation peak of a small ridge falls as if the ridge "
+    "were larger, and all methods need stronger spikes. A quarter of the rows has a larger scale; h is the mean "
+    "square of the scales, whose mean is 1; h = 1 means Gaussian rows. Lines are the theory in the limit d = "
+    "infinity, markers simulations at d = {sizes}, extrapolated in 1/d. (a) The error of masked regression at n = "
+    "d, AR(1) with r = 0.6. (b) The overlap with a spike in noise of two variances, 0.3 and 4; masked regression "
+    "has ridge 0.05. (c) Theory only: the least strengths that methods see.",
 )

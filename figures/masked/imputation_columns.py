@@ -59,7 +59,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Errors at the holes of two public tables, column by column",
+    title="How well holes are filled is known without their values, mostly within a factor of two",
     compute=compute,
     panels=tuple(Panel(title=name, curves={}) for name in TABLES),
     draw=draw,

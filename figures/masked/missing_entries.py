@@ -96,7 +96,7 @@ def indefinite(alpha: float) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title="Tables with holes, entries missing at random",
+    title="What holes cost, and what comes from few rows",
     panels=[
         *(
             Panel(
@@ -118,11 +118,11 @@ EXPERIMENT = Experiment(
     replicates=20,
     xlabel="share of holes $p$",
     skip=partial(missing_extra, "figures", "sklearn"),
-    caption="With as many rows as columns nearly half of the error at holes comes from knowing the covariance from "
-    "few rows; with five times as many expectation maximization comes near what a known covariance gives. Left, "
-    "middle: squared errors at holes of 40 columns of variance 1. Lines are the theory of zeros in the place of holes "
-    "(ridge 0.1), of covariances of pairs of columns (ridge 0.3 above three times the least), and of a known "
-    "covariance; markers are simulations with error bars. Expectation maximization (its ridge found from the table) "
-    "and chained regressions (scikit-learn) have no theory. Right: minus the least eigenvalue of covariances of "
-    "pairs, which ridges exceed; lines for d = infinity, markers at 200 columns.",
+    caption="With as many rows as columns nearly half of the error at holes comes from knowing the covariance "
+    "from few rows; with five times as many expectation maximization comes near what a known covariance gives. "
+    "(a, b) Squared errors at holes of 40 columns of variance 1. Lines are the theory of zeros in the place of "
+    "holes (ridge 0.1), of covariances of pairs of columns (ridge 0.3 above three times the least), and of a "
+    "known covariance; markers are simulations with error bars. Expectation maximization (its ridge found from "
+    "the table) and chained regressions (scikit-learn) have no theory. (c) minus the least eigenvalue of "
+    "covariances of pairs, which ridges exceed; lines for d = infinity, markers at 200 columns.",
 )

@@ -78,7 +78,7 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="More masks per sample first hurt and then help, AR(1), $r = 0.6$",
+    title="With a small ridge more masks first hurt and then help, AR(1), $r = 0.6$",
     panels=[Panel(title=title, curves=curves(*setting)) for title, setting in SETTINGS.items()],
     theory=test_error,
     replicate=mean_test_error,
@@ -91,10 +91,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     draw=decorate,
-    caption="More masks first hurt, then help: the error peaks where pairs of a sample and a mask that hides a "
-    "coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d samples is masked R times, "
-    "every coordinate with probability p; the vertical axis is the error on new samples masked alike. Lines are "
-    "the theory in the limit d = infinity; markers are fits on drawn masks at d = 40 and 80, extrapolated in 1/d; "
-    "stars mark the largest error of a line. The two highest peaks have d = 120 and 240 (short strokes); there "
-    "the binomial scatter of the number of pairs is taken out before the extrapolation.",
+    caption="With a ridge up to 0.05 more masks first hurt, then help: the error peaks where pairs of a sample "
+    "and a mask that hides a coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d "
+    "samples is masked R times at rate p. Lines are the theory in the limit d = infinity; markers are fits on "
+    "drawn masks at d = 40 and 80, extrapolated in 1/d; stars mark the largest error of a line. The two highest "
+    "peaks have d = 120 and 240 (short strokes); there the binomial scatter of the number of pairs is taken out "
+    "before the extrapolation.",
 )

@@ -74,10 +74,9 @@ EXPERIMENT = Experiment(
     yscale="log",
     ylim=(0.33, 1.2),
     caption="A pass that uses each row once has a larger error, at every constant step, than gradient flow on the "
-    "same rows that is stopped at its best time. Coordinates are an AR(1) chain with r = 0.7. In the pass "
-    "each row x moves the coefficients by step/d times the residual times x. Lines are the theory for d = "
-    "infinity, markers simulations at d = {sizes}, extrapolated in 1/d. Left: the error against the "
-    "number of rows. Right: against the step; horizontal lines of the same look are the flow on as many "
-    "rows. With the best step the pass reaches 0.574 at alpha = 1 and 0.442 at alpha = 4, the flow 0.524 "
-    "and 0.401.",
+    "same rows that is stopped at its best time. Coordinates are an AR(1) chain with r = 0.7. In the pass each "
+    "row x moves the coefficients by step/d times the residual times x. Lines are the theory for d = infinity, "
+    "markers simulations at d = {sizes}, extrapolated in 1/d. (a) the error against the number of rows. (b) "
+    "against the step; horizontal lines of the same look are the flow on as many rows. With the best step the "
+    "pass reaches 0.574 at alpha = 1 and 0.442 at alpha = 4, the flow 0.524 and 0.401.",
 )

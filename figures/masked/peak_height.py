@@ -40,11 +40,11 @@ EXPERIMENT = Experiment(
     ylabel=r"mean test error at $\alpha = 1$",
     xscale="log",
     yscale="log",
-    caption="The interpolation peak grows without bound as the ridge vanishes, as one over its square root: by "
-    "theory below lambda = 0.003. The vertical axis is the mean squared error of a coordinate predicted from all "
-    "others on new samples, at n = d. Solid lines are the theory in the limit d = infinity; dotted lines its law "
-    "sigma^2/(2 sqrt(lambda tau)) for small ridges, with tau = tr Sigma^-1/d for the covariance Sigma and the "
-    "conditional variance sigma^2 of a coordinate; markers are simulations at d = {sizes}, extrapolated in 1/d. "
-    "The law is right within 3 % at lambda = 0.0001, and at 0.01 it is 9 % too low for independent coordinates "
-    "and 21 % for AR(1).",
+    caption="The interpolation peak grows without bound as the ridge vanishes, as one over its square root (below "
+    "lambda = 0.003 by theory alone). The vertical axis is the mean squared error of a coordinate predicted from "
+    "all others, at n = d. Solid lines are the theory in the limit d = infinity; dotted lines its law sigma^2/(2 "
+    "sqrt(lambda tau)) for small ridges, with tau = tr Sigma^-1/d for the covariance Sigma and the conditional "
+    "variance sigma^2 of a coordinate; markers are simulations at d = {sizes}, extrapolated in 1/d. The law is "
+    "right within 3 % at lambda = 0.0001, and at 0.01 it is 9 % too low for independent coordinates and 21 % for "
+    "AR(1).",
 )

@@ -59,7 +59,7 @@ def at_ridge(lam: float) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title="The top of the interpolation peak",
+    title=r"The peak has its top at $\alpha = 1/(1 + \lambda)$",
     panels=[
         Panel(
             title="independent coordinates",
@@ -105,10 +105,10 @@ EXPERIMENT = Experiment(
     xlabel=r"ridge $\lambda$",
     xscale="log",
     yscale="log",
-    caption="For independent coordinates the interpolation peak has its top at alpha = 1/(1 + lambda) exactly, and "
-    "the height (1 + sqrt(1 + 1/lambda))/2. Left: mean squared error against the sample ratio; stars are these closed "
-    "forms. Middle and right: height and place of the top against the ridge, that of a loss averaged over samples. The "
-    "lines of AR(1) are the largest error that the solver finds; its top lies further below alpha = 1. Dotted is the "
-    "small-ridge law of the error at alpha = 1 with its next order. Markers are simulations at d = {sizes}, "
-    "extrapolated in 1/d, with error bars, at the tops (left under the stars) and on both sides.",
+    caption="For independent coordinates the interpolation peak has its top at alpha = 1/(1 + lambda) exactly, "
+    "and the height (1 + sqrt(1 + 1/lambda))/2. (a) mean squared error against the sample ratio; stars are these "
+    "closed forms. (b, c) Height and place of the top against the ridge, that of a loss averaged over samples. "
+    "The lines of AR(1) are the largest error that the solver finds; its top lies further below alpha = 1. Dotted "
+    "is the small-ridge law of the error at alpha = 1 with its next order. Markers are simulations at d = "
+    "{sizes}, extrapolated in 1/d, with error bars, at the tops ((a), under the stars) and on both sides.",
 )

@@ -100,8 +100,8 @@ EXPERIMENT = Experiment(
     unjudged="two theories are compared with each other",
     caption="The replica saddle point and the scalar random-matrix equation give the same error of a coordinate, "
     "up to rounding. Both panels compare theories, without a simulation. (a) Markers are relative differences for "
-    "several kinds of covariances at four sample ratios and ridge 0.01, all below 1e-14 (the dotted line is "
-    "1e-8); a difference of exactly zero is drawn at 1e-16. (b) The formula that serves all coordinates with one "
-    "equation differs from both by a relative amount of order 1/d (dotted: slope -1), here for AR(1) with r = "
-    "0.7; lines join the markers.",
+    "17 covariances at four sample ratios and ridge 0.01, all below 1e-14 (the dotted line is 1e-8); a difference "
+    "of exactly zero is drawn at 1e-16. (b) The formula that serves all coordinates with one equation differs "
+    "from both by a relative amount of order 1/d (dotted: slope -1), here for AR(1) with r = 0.7; lines join the "
+    "markers.",
 )

@@ -26,7 +26,7 @@ def no_ridge(law: RowScales) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title="Rows of different scale lower the peak, AR(1), $r = 0.6$",
+    title="With a ridge rows of different scale lower the peak, AR(1), $r = 0.6$",
     panels=[
         Panel(
             title=r"$\lambda = 0.01$",

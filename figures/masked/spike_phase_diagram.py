@@ -86,8 +86,8 @@ EXPERIMENT = Experiment(
     unjudged="all numbers are thresholds by theory",
     caption="By theory masked regression needs the least strength to see a spike where coordinates are correlated "
     "in pairs and blocks, and the largest where half of them are a chain. Lines are thresholds in the limit d = "
-    "infinity; masked regression has lambda = 0.001. (a) Two variances, 0.3 on 80 % of the coordinates and 4 on "
-    "20 %; (b) AR(1) with r = 0.6, scaled to these; (c) half AR(1) with r = 0.8, half independent; (d) pairs "
-    "correlated by 0.95 and groups of ten by 0.5. (e) The threshold of masked regression over that of the best "
-    "PCA at alpha = 1; the star is its best ridge where that is finite. Lines of PCA may coincide.",
+    "infinity; masked regression has lambda = 0.001 (the first sentence) or 1. (a) Two variances, 0.3 on 80 % of "
+    "the coordinates and 4 on 20 %; (b) AR(1) with r = 0.6, scaled to these; (c) half AR(1) with r = 0.8, half "
+    "independent; (d) pairs correlated by 0.95 and groups of ten by 0.5. (e) The threshold of masked regression "
+    "over that of the best PCA at alpha = 1; the star is its best ridge where that is finite.",
 )

@@ -98,7 +98,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Excess error with the best time to stop over that with the best ridge",
+    title="Stopping in time beats the best ridge where few directions are large",
     panels=[
         Panel(
             title=MAP,

@@ -47,7 +47,7 @@ def curves(number: str, *layers: int) -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title="Time to leave the first plateau under gradient flow, $L = 5$, $C = 3$, exact population",
+    title="The time to leave the first plateau follows its law",
     measure=times,
     by_point=True,
     theory=laws,

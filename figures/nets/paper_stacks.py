@@ -93,7 +93,7 @@ def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
 
 
 EXPERIMENT = Experiment(
-    title="Deeper stacks pass below what pairs of sites can predict",
+    title="Two and three layers pass below what pairs of sites can predict",
     measure=course,
     by_point=True,
     streams=numbered,

@@ -71,7 +71,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Floors of a four-body model, $L = 5$, $C = 3$",
+    title=r"For small $\beta$ every order of interaction adds its own energy",
     curves={label: curve for order in ORDERS for label, curve in curves(order).items()},
     extrapolate=False,
     xlabel=r"inverse temperature $\beta$",

@@ -70,12 +70,12 @@ EXPERIMENT = Experiment(
     draft={"points": RECORD[:3]},
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
-    caption="Stacks wait at the loss of guessing, longer with more layers, and then fall through all lower floors "
-    "without a plateau. Markers are means over 8 random starts of scale 0.8 on a four-body population (L = 5, C = "
-    "3). (a) The loss of N layers, which can express interactions of up to 2^(N-1) + 1 bodies; lines are guessing "
-    "(ln C) and the least losses with interactions of at most k bodies. (b, c) The shares of the variance of the "
-    "logits that depend on no other site, on one, and so on, for two and three layers; lines are these shares in "
-    "the direction in which flow from small multiples of the starts leaves the plateau.",
+    caption="Stacks wait at the loss of guessing, longer with more layers, and then fall without a plateau "
+    "through the floors of fewer bodies to just above their own. Markers are means over 8 random starts of scale "
+    "0.8 on a four-body population (L = 5, C = 3). (a) The loss of N layers, of up to 2^(N-1) + 1 bodies; lines "
+    "are guessing (ln C) and the least losses with interactions of at most k bodies. (b, c) The shares of the "
+    "variance of the logits that depend on no other site, on one, and so on, for two and three layers; lines are "
+    "these shares as flow from small multiples of the starts leaves the plateau.",
     papers={
         "arXiv:2410.19637, Fig. 2 (another network)": "The published stacks have skip connections and rest at the best "
         "two-body fit, three layers also at the best three-body fit. Stacks without skips, which are drawn here, rest "

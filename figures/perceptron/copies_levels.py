@@ -128,13 +128,13 @@ EXPERIMENT = Experiment(
         Panel(title=GROUPS, xlabel="distance $(1 - q_1/Q)/2$", ylabel="$S_{10}$ (nats per weight and copy)"),
         Panel(title=LOADS, xlabel="distance $(1 - q_1/Q)/2$", ylabel=r"$\alpha$ over the capacity", ylim=(0.6, 1.02)),
     ],
-    caption="With more levels there are more groups of close solutions at each distance, and except at the smallest "
-    "distances they are stable nearer to the capacity. Left, middle: lines are the entropy per copy of pairs and of "
-    "groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with three "
-    "levels), extrapolated in 1/N. Right: the load up to which there are groups of ten that are locally stable, over "
-    "the capacity (to 0.005, from parabolas through three loads). Groups exist nearly up to it, but for few levels "
-    "they lose replica symmetry earlier. Distances are mean squared differences over four times the mean squared "
-    "weight.",
+    caption="With more levels there are more groups of close solutions at each distance, and except at the "
+    "smallest distances they are stable nearer to the capacity. (a, b) Lines are the entropy per copy of pairs "
+    "and of groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with "
+    "three levels), extrapolated in 1/N. (c) the load up to which there are groups of ten that are locally "
+    "stable, over the capacity (to 0.005, from parabolas through three loads). Groups exist nearly up to it, but "
+    "for few levels they lose replica symmetry earlier. Distances are mean squared differences over four times "
+    "the mean squared weight.",
     papers={
         "arXiv:1602.04129": "The abstract asks whether dense regions of solutions exist for few bits; the published "
         "figures were not readable.",

@@ -27,7 +27,7 @@ def theory(dimension: float) -> float:
 
 
 EXPERIMENT = Experiment(
-    title="Embeddings of low dimension, six topics of two words",
+    title="Every missing dimension of the embedding costs the same loss",
     measure=excess,
     theory=predicted,
     streams=lambda seed, _setting, dimension, _n_tokens, r: stream(seed + r, "embedding_dimension", int(dimension)),

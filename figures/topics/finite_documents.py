@@ -37,7 +37,7 @@ def long_documents(_x: None) -> float:
 
 
 EXPERIMENT = Experiment(
-    title="Value matrix for documents of $N$ tokens, four topics of three words",
+    title="The gap between topics reaches its limit in long documents",
     measure=measured,
     theory=predicted,
     streams=lambda seed, _setting, length, n, r: stream(seed, "finite_documents", int(length), n, r),

@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
     "150.4; under the cross-entropy the gap between same-topic and different-topic entries grows without end. T = "
     "10 topics of v = 10 words, tau = 2 in a document, masking rates (0.15, 0.1, 0.1), uniform attention without "
     "bias. Lines are gradient flow from zero, in closed form for the squared loss and from two scalar equations "
-    "for the cross-entropy; dotted verticals are the relaxation times 1/(2 Lambda) of both directions. Squares "
-    "are gradient descent with step 0.5 on all 101 x 101 entries from two small random starts; no z is given, "
-    "since finite steps are not flow.",
+    "for the cross-entropy; stars mark the relaxation times 1/(2 Lambda) of both directions. Squares are gradient "
+    "descent with step 0.5 on all 101 x 101 entries from two small random starts; no z is given, since finite "
+    "steps are not flow.",
 )

@@ -79,7 +79,7 @@ EXPERIMENT = Experiment(
     caption="Words of one topic have larger entries in the value matrix W of least norm, by 0.1156 for long "
     "documents whatever is assumed about the bias; finite documents make the diagonal stand out. Attention is "
     "uniform, T = 10 topics of v = 10 words, tau = 2 in a document, masking rates (0.15, 0.1, 0.1); token 0 is "
-    "[MASK]. (a, b, c) Long documents. (d, e) Finite ones: entries below the diagonal are a least-squares fit to "
-    "30000 sampled documents, the others theory; in (e) shares of all topics come from a Dirichlet law, and "
-    "lengths lie between 100 and 150. The table lists the entries by theory.",
+    "[MASK]. (a, b, c) Long documents. (d, e) Finite ones: entries with i > j, upper left, are a least-squares "
+    "fit to 30000 sampled documents, the others theory; in (e) shares of all topics come from a Dirichlet law, "
+    "and lengths lie between 100 and 150. The table lists the entries by theory.",
 )

@@ -108,7 +108,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Trees of the natural numbers: measured shares against exact densities",
+    title="Shares of trees agree with their exact limits",
     compute=compute,
     panels=(
         Panel(title=UP_TO, xlabel="$N$", ylabel="|measured - exact|", xscale="log", yscale="log"),

@@ -30,7 +30,7 @@ def compute(context: Context) -> list[Row]:
 
 
 EXPERIMENT = Experiment(
-    title="What has no limit in the trees of the natural numbers",
+    title="What has no limit grows slowly in the trees of the natural numbers",
     compute=compute,
     panels=(
         Panel(title=CHILDREN, ylabel="mean number - $\\ln \\ln N$", ylim=(0.1, 0.29)),
@@ -41,8 +41,8 @@ EXPERIMENT = Experiment(
     unjudged="all numbers up to N are counted, so that there is no error bar",
     caption="The mean number of children and the shares of single words have no limit, and approach their leading "
     "laws slowly. (a) The mean number of children of the root, the mean number of different primes, minus ln ln "
-    "N; lines are the constant M of Mertens and the expansion in 1/ln N, which is much better. (b) The shares of "
-    "single words, over the leading order of Landau's theorem, which falls to zero. The ratio approaches 1 as "
-    "1/ln N for words that end in one leaf, and only as 1/ln ln N for words that end in more leaves. Markers are "
-    "counted on all numbers up to N.",
+    "N; lines are the constant M of Mertens and the expansion in 1/ln N, which is much better from 10^4 on. (b) "
+    "The shares of single words, over the leading order of Landau's theorem, which falls to zero. By theory the "
+    "ratio approaches 1 as 1/ln N for words that end in one leaf, and only as 1/ln ln N for words that end in "
+    "more leaves. Markers are counted on all numbers up to N.",
 )

@@ -93,7 +93,8 @@ def test_a_matrix_that_was_made_writable_is_checked_again():
 
 
 def test_nothing_is_kept_of_a_record_that_is_gone():
-    model = GaussianCovariateModel(covariance=np.diag([1.0, 1.25, 0.3125]), signal=np.ones(3), power=2.0, alpha=1.0, lam=0.1)
+    own = np.diag([1.0, 1.25, 0.3125])
+    model = GaussianCovariateModel(covariance=own, signal=np.ones(3), power=2.0, alpha=1.0, lam=0.1)
     other, key = replace(model, alpha=2.0), id(model.covariance)
     del model
     gc.collect()
