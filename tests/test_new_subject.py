@@ -83,7 +83,7 @@ page = (generated_parts.DOCS / "api" / "toy.md").read_text()
 assert page.startswith("# Toys") and "reference theory.toy" in page and "reference simulate.toy" in page
 assert "- [Toys](toy.md)" in generated_parts.reference_pages("")
 assert ".. autofunction:: double" in generated_parts.reference("theory.toy")
-assert "## Toys" in generated_parts.gallery("") and "figure-toy_doubles" in generated_parts.gallery("")
+assert "## Toys" in generated_parts.gallery("") and "toy_doubles" in generated_parts.gallery("")
 assert "## Toys" in render_page() and "Doubles lie on a line." in render_page()
 print("found")
 """

@@ -264,7 +264,7 @@ def test_sampled_students_of_few_units(agrees, activation, alpha, N):
         sample_narrow(
             model, N, 6, stream(0, "few units", activation, r), start="random", n_samples=40, n_test=1000, check=False
         ).gibbs_risk
-        for r in range(8)
+        for r in range(10)
     ]
     theory = tempered_orders(model, 10.0, start="random").gibbs_risk
     limit = tempered_orders(replace(model, hidden_units=None), 10.0, start="random").gibbs_risk
