@@ -9,7 +9,7 @@ import pandas as pd
 
 from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.report import summary
-from figures.core.rows import MIN_BARRED
+from figures.core.rows import RUN
 from figures.core.scores import COVERAGE
 
 SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z(])")  # what stands between two sentences
@@ -28,7 +28,9 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
     if measured.empty:
         return text
-    few = (measured["replicates"] < MIN_BARRED) & np.isfinite(measured["size"])
+    places = ["panel", "curve", "x", "size"]
+    runs = pd.MultiIndex.from_frame(rows.loc[rows["kind"] == RUN, places])
+    few = pd.MultiIndex.from_frame(measured[places]).isin(runs)
     said = []
     if not few.all():
         either = listed(measured.loc[~few, "replicates"], "or")

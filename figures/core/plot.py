@@ -5,13 +5,12 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.ratios import MARKERS, bars, best_points, draw_ratios
 from figures.core.render import plain
-from figures.core.rows import JOINT, MIN_BARRED, OWN, RUN
+from figures.core.rows import JOINT, OWN, RUN
 from figures.core.table import TableError
 from theory.core.atomic_write import atomic_write
 
@@ -182,7 +181,8 @@ def curve_colors(panel: Panel, labels: list[str]) -> dict[str, str]:
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None, color: str) -> None:
     """Draw theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars.
 
-    A mean of few replicates has no bar, since its error is hardly known: the replicates themselves stand behind it.
+    A mean whose replicates are in the table as single runs has no bar, since its error is hardly known: the runs
+    themselves stand behind it.
     """
     if label.startswith("_") and curve is not None and curve.color is not None:
         position = curve.color  # more points of the curve of that color, with the same markers
@@ -198,9 +198,9 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     points = best_points(rows[rows["stderr"].notna()])
     if len(points):
         look["marker"] = MARKERS[position % len(MARKERS)]
-        few = (points["replicates"] < MIN_BARRED) & np.isfinite(points["size"])
-        ax.plot(points["x"][few], points["simulation"][few], **(look | {"linestyle": ""}))
-        barred = points[~few]
+        shown = points["x"].isin(rows.loc[single, "x"])  # by their replicates themselves
+        ax.plot(points["x"][shown], points["simulation"][shown], **(look | {"linestyle": ""}))
+        barred = points[~shown]
         ax.errorbar(barred["x"], barred["simulation"], bars(barred), **(look | {"linestyle": ""}), elinewidth=0.8)
     stars = exact[exact["size"].notna()]
     if len(stars):

@@ -139,7 +139,7 @@ def test_equal_classes_a_hundred_standard_deviations_apart_are_solved(agrees):
 
 
 def test_unequal_classes_a_hundred_standard_deviations_apart_are_given_up_in_bounded_work():
-    with pytest.raises(ConvergenceError, match=r"took too long|max_iter after"):
+    with pytest.raises(ConvergenceError, match="took too long"):
         glm.solve(far_apart((0.2, 0.3, 0.5)))
 
 

@@ -22,6 +22,7 @@ class Progress:
 
     prox: dict[int, Array] = field(default_factory=dict)
     evaluations: int = 0  # of the objective of one sample
+    coarser_exhausted: bool = False  # whether a search with fewer nodes had done as much work as it may
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,8 @@ def solve_multiclass(
     admissible = not residual <= tol or classes.admissible(x)
     solution = Solution.judged(x, residual, tol, evaluations, admissible=admissible)
     name = f"saddle point of {model.n_classes} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}"
-    advice = ADVICE_EXTREME if is_exhausted(classes) else ADVICE
+    too_extreme = is_exhausted(classes) or classes.progress.coarser_exhausted
+    advice = ADVICE_EXTREME if too_extreme else ADVICE
     point = observables(classes, verified(solution, name, check, advice))
     return require_stable(point, point.replicon, name, tol, check)
 
@@ -186,7 +187,9 @@ def _solved_by_products(classes: Classes, tol: float, max_iter: int, start: Arra
     x, evaluations = _searched(first, enough, max_iter, start)
     with np.errstate(all="ignore"):
         if not relative_gap(first.image(x), x) <= enough:
-            return _searched(classes, tol, max_iter, start)
+            found = _searched(classes, tol, max_iter, start)
+            classes.progress.coarser_exhausted = is_exhausted(first)
+            return found
         for finer in (second, classes):
             if relative_gap(finer.image(x), x) <= tol:
                 continue
