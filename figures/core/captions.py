@@ -35,13 +35,20 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     if not few.all():
         either = listed(measured.loc[~few, "replicates"], "or")
         said.append(
-            f"Bars have a coverage of {100 * COVERAGE:.0f} % by Student's law for independent replicates, of which "
-            f"each marker has {either}."
+            f"Bars have a coverage of {100 * COVERAGE:.0f} % by {_law(experiment)} for independent replicates, of "
+            f"which each marker has {either}."
         )
     if few.any():
         either = listed(measured.loc[few, "replicates"], "or")
         said.append(f"Thin lines or dots are single replicates, where a marker has {either} of them.")
     return " ".join([text, *said]).lstrip()
+
+
+def _law(experiment: Experiment) -> str:
+    """Return the law by which bars are drawn, where shares of successes have another one than means."""
+    curves = [curve for panel in experiment.resolved_panels() for _, curve in panel.resolved_curves()]
+    shares = any(curve.average == "share" for curve in curves)
+    return "Student's law (shares: by Wilson's interval)" if shares else "Student's law"
 
 
 def finding_first(caption: str) -> str:
