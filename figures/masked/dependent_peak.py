@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
         ),
     ],
     d=80,
-    replicates=28,
+    replicates=14,
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     caption="The interpolation peak stays at n = d however much rows depend on each other, and below it the error "

@@ -37,7 +37,7 @@ EXPERIMENT = Experiment(
     line=np.geomspace(0.2, 5, 161),
     points=(0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0),
     d=100,
-    replicates=28,
+    replicates=14,
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="mean test error",
     xscale="log",

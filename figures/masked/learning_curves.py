@@ -205,7 +205,7 @@ EXPERIMENT = Experiment(
     theory=test_error,
     replicate=mean_test_error,
     d=80,
-    replicates=24,
+    replicates=16,
     seed=2304,
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="test error",

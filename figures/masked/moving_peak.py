@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
     theory=predicted,
     line=np.geomspace(0.2, 3, 61),
     d=80,
-    replicates=24,
+    replicates=12,
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     yscale="log",

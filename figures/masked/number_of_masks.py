@@ -62,7 +62,7 @@ def curves(alpha: float, rate: float) -> dict[str, Curve]:
         points=(PEAKS[alpha],),
         color=0,
         d=120,
-        replicates=24,
+        replicates=12,
         theory_at=averaged_error,
         by_gap=True,
     )
@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
     line=COUNTS,
     points=(1, 2, 4, 8, 16, 32),
     d=40,
-    replicates=24,
+    replicates=12,
     xlabel="masks per sample $R$",
     ylabel="mean test error under masking",
     xscale="log",

@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     replicate=top_eigenvalue,
     judged=well_above_threshold,
     d=200,
-    replicates=20,
+    replicates=12,
     line=np.geomspace(0.1, 300, 81),
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",

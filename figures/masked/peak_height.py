@@ -35,7 +35,7 @@ EXPERIMENT = Experiment(
     line=np.geomspace(1e-4, 10, 81),
     points=(0.003, 0.01, 0.03, 0.1, 1.0),
     d=200,
-    replicates=60,
+    replicates=30,
     xlabel=r"ridge $\lambda$",
     ylabel=r"mean test error at $\alpha = 1$",
     xscale="log",

@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     theory=lambda model: masked.solve(model).mean_test_error,
     replicate=mean_test_error,
     d=100,
-    replicates=40,
+    replicates=20,
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="mean test error",
     xscale="log",

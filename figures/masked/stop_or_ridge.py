@@ -119,7 +119,7 @@ EXPERIMENT = Experiment(
     line=ALPHAS,
     points=ALPHAS[[1, 4, 6, 9, 11]],
     d=80,
-    replicates=20,
+    replicates=12,
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     draw=draw,
