@@ -50,7 +50,8 @@ def softmax_residuals(
         for r in range(count):
             for c in range(C):
                 logits[c, r] += fields[sites[first + r], c]
-    top[:] = logits[0]
+    for r in range(n):
+        top[r] = logits[0, r]
     for c in range(1, C):
         for r in range(n):
             top[r] = logits[c, r] if logits[c, r] > top[r] else top[r]

@@ -91,7 +91,7 @@ def masked_pass(
                 dA[last, sites[first + r], j] += by_row[r]
         for k in range(last - 1, -1, -1):
             if skip:
-                skipped[:] = dX
+                copy(dX, skipped)
             for i in range(L):
                 y, x = Y[k, i], dX[i]
                 for r in range(C * n):
@@ -102,8 +102,19 @@ def masked_pass(
             if k > 0:
                 _product(A_back[k], back, dX)
                 if skip:
-                    dX += skipped
+                    for j in range(L):
+                        x, y = dX[j], skipped[j]
+                        for r in range(C * n):
+                            x[r] += y[r]
     return total
+
+
+@_compiled
+def copy(X: Array, found: Array) -> None:
+    # An array that is assigned to a slice has the message of another shape compiled with it, for seconds.
+    for j in range(len(X)):
+        for r in range(X.shape[1]):
+            found[j, r] = X[j, r]
 
 
 @_compiled

@@ -46,18 +46,17 @@ def descend(
     """
     A, V, h = layers
     states, sites, weights, targets = contexts
-    arranged = A.astype(number.dtype), V.astype(number.dtype), h.astype(number.dtype)
+    arranged = np.empty(A.shape, number.dtype), np.empty(V.shape, number.dtype), np.empty(h.shape, number.dtype)
     transposed = np.empty(A.shape, number.dtype), np.empty(V.shape, number.dtype)
     loss, others = 0.0, np.zeros(1)
     # One layer sees one color of each site, which the pass along sites adds up without products.
     wide = len(A) == 1 or A.shape[1] >= WIDE or V.shape[1] >= WIDE
     for done in range(count):
-        arranged[0][:] = A
-        arranged[1][:] = V
-        arranged[2][:] = h
-        for k in range(len(A)):
-            transposed[0][k] = arranged[0][k].T
-            transposed[1][k] = arranged[1][k].T
+        _arrange(A, arranged[0], transposed[0])
+        _arrange(V, arranged[1], transposed[1])
+        for i in range(len(h)):
+            for c in range(h.shape[1]):
+                arranged[2][i, c] = h[i, c]
         found[0][:] = 0.0
         found[1][:] = 0.0
         found[2][:] = 0.0
@@ -79,6 +78,17 @@ def descend(
             own = moments[4].reshape(1, moments[4].size), moments[5].reshape(1, moments[5].size)
             _move(row[0], row[1], rate, own[0], own[1], at, others)
     return count, loss
+
+
+@_compiled
+def _arrange(arrays: Array, found: Array, transposed: Array) -> None:
+    """Write arrays (N, n, n) in the precision of the passes, and with both last axes swapped."""
+    # Loops, since an array that is assigned to a slice has the message of another shape compiled with it, for seconds.
+    for k in range(len(arrays)):
+        for i in range(arrays.shape[1]):
+            for j in range(arrays.shape[2]):
+                found[k, i, j] = arrays[k, i, j]
+                transposed[k, j, i] = arrays[k, i, j]
 
 
 @_compiled

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
 from simulate.nets.softmax_kernel import softmax_residuals
+from simulate.nets.stack_kernel import copy
 from theory.core.arrays import Array
 
 NUMBERS_OF_A_BLOCK = 2**14  # in one array, of which the few that are read together stay in the cache
@@ -72,7 +73,7 @@ def wide_masked_pass(
         total += softmax_residuals(logits, fields, sites, weights, targets, first, residual, dfields, with_loss)
         if not with_gradient:
             continue
-        dV[last] += np.dot(residual, context.T)
+        _add(np.dot(residual, context.T), dV[last])
         np.dot(V_back[last], residual, logits)  # from here on the derivative by the context
         if last == 0:
             for r in range(len(read)):
@@ -83,16 +84,18 @@ def wide_masked_pass(
         _send_rows(A[last], X[last], logits, hidden, dA[last], dX)
         for k in range(last - 1, -1, -1):
             if skip:
-                skipped[:] = dX
+                copy(_wide(dX), _wide(skipped))
             _multiply(_wide(Y[k]), _wide(dX))
-            dV[k] += np.dot(_wide(dX), _wide(attended[k]).T)
+            _add(np.dot(_wide(dX), _wide(attended[k]).T), dV[k])
             np.dot(V_back[k], _wide(dX), _wide(back))
             if k == 0:
                 columns[:] = 0.0
                 _collect_columns(back, read, hidden, columns)
-                dA[0] += columns.T
+                for j in range(L):
+                    for i in range(L):
+                        dA[0, i, j] += columns[j, i]
                 continue
-            dA[k] += np.dot(_long(back).T, _long(X[k]))
+            _add(np.dot(_long(back).T, _long(X[k])), dA[k])
             np.dot(_long(back), A[k], _long(dX))
             if skip:
                 _add(_wide(skipped), _wide(dX))
