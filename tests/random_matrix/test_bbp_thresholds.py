@@ -300,7 +300,7 @@ def test_the_threshold_of_an_infinite_chain_is_that_of_its_closed_form(r, alpha)
 
 @pytest.mark.parametrize(
     ("noise", "alpha"),
-    [(AR1(INF, 0.88), 10.0), (Toeplitz(INF, chain_symbol), 10.0), (GaussianFreeField(INF, 0.3, 2), 0.3)],
+    [(AR1(INF, 0.88), 10.0), (Toeplitz(INF, chain_symbol), 10.0), (GaussianFreeField(INF, 0.3, 2), 0.1)],
 )
 def test_thresholds_of_limits_are_those_of_large_rings(noise, alpha):
     """Rings, whose eigenvalues are the symbol at equidistant angles, have no ends: they approach limits fast."""

@@ -66,5 +66,5 @@ def test_nodes_of_a_limit_are_no_bulks_for_unlike_rows_either():
     """At alpha = 30 equidistant angles gave seven bulks, which were the nodes of the integral over frequencies."""
     for alpha in (5.0, 30.0):
         assert len(covariance_law(AR1(math.inf, 0.6), alpha, row_scales=ROWS).edges) == 1
-    with pytest.raises(ValueError, match="at alpha = 10000000000000.0 the law resolves the quadrature"):
+    with pytest.raises(ValueError, match=r"at alpha = 10000000000000\.0 the law resolves the quadrature"):
         covariance_law(AR1(math.inf, 0.6), 1e13, row_scales=ROWS)
