@@ -7,8 +7,21 @@ import numpy as np
 import pytest
 
 from theory import random_matrix
-from theory.models import AR1, Blocks, Diagonal, Empirical, GaussianFreeField, Isotropic, Scaled, SpikedData, TwoLevel
+from theory.models import (
+    AR1,
+    Blocks,
+    Diagonal,
+    Empirical,
+    GaussianFreeField,
+    Isotropic,
+    Scaled,
+    SpikedData,
+    Toeplitz,
+    TwoLevel,
+)
+from theory.numerics import ConvergenceError
 from theory.random_matrix import optimal_ridge
+from theory.random_matrix.bbp import spiked_bulk
 
 INF = math.inf
 PCAS = ("pca", "correlation_pca", "diagonal_deleted_pca")
@@ -19,6 +32,14 @@ def threshold(noise, direction=None, alpha=1.0, method="ssr", lam=None):
     assert found.converged
     assert found.residual < 1e-9
     return float(found)
+
+
+def chain_symbol(angle):
+    return (1 - 0.88**2) / (1 + 0.88**2 - 2 * 0.88 * np.cos(angle))
+
+
+def ring_modes(d):
+    return chain_symbol(2 * np.pi * np.arange(d) / d)
 
 
 def spread(d, where):
@@ -252,3 +273,46 @@ def test_bad_input(changes, message):
     noise, direction = arguments.pop("noise"), arguments.pop("direction")
     with pytest.raises(ValueError, match=message):
         random_matrix.threshold(SpikedData(noise, direction, **arguments))
+
+
+@pytest.mark.parametrize(
+    ("r", "alpha"), [(0.5, 2.0), (0.88, 10.0), (-0.88, 10.0), (0.95, 30.0), (0.999, 50.0), (0.5, 1e4), (0.5, 1e6)]
+)
+def test_the_threshold_of_an_infinite_chain_is_that_of_its_closed_form(r, alpha):
+    """E s/(x - s) = u/((1 + r^2 - u)^2 - 4 r^2)^(1/2), u = (1 - r^2)/x: the nodes of the limit gave 1.4e-4 to 50 %."""
+    found = random_matrix.threshold(SpikedData(AR1(INF, r), alpha=alpha, method="pca"))
+    with mpmath.workdps(40):
+        r = abs(mpmath.mpf(r))
+        top = (1 + r) / (1 - r)
+
+        def resolved(x):
+            u = (1 - r * r) / x
+            return u / mpmath.sqrt((1 + r * r - u) ** 2 - 4 * r * r)
+
+        def excess(log_gap):  # log of E s^2/(x - s)^2/alpha
+            x = top * (1 + mpmath.exp(log_gap))
+            return mpmath.log((-x * mpmath.diff(resolved, x) - resolved(x)) / alpha)
+
+        x = top * (1 + mpmath.exp(mpmath.findroot(excess, (-40, 20), solver="anderson", tol=1e-30)))
+        expected = [float(x / (1 + resolved(x))), float(x * (1 + resolved(x) / alpha))]
+    assert [found.value, found.edge] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("noise", "alpha"),
+    [(AR1(INF, 0.88), 10.0), (Toeplitz(INF, chain_symbol), 10.0), (GaussianFreeField(INF, 0.3, 2), 0.1)],
+)
+def test_thresholds_of_limits_are_those_of_large_rings(noise, alpha):
+    """Rings, whose eigenvalues are the symbol at equidistant angles, have no ends: they approach limits fast."""
+    ring = noise.resized(400**2) if isinstance(noise, GaussianFreeField) else Diagonal(ring_modes(20_000))
+    found = [threshold(each, alpha=alpha, method="pca") for each in (noise, ring)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    if ring.spectrum.homogeneous:  # a diagonal noise has scales of its own
+        found = [threshold(each, alpha=alpha, lam=0.2) for each in (noise, ring)]
+        assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_a_limit_whose_nodes_are_too_few_for_so_many_samples_is_refused(monkeypatch):
+    monkeypatch.setattr(spiked_bulk, "MAX_LIMIT_NODES", 1000)
+    with pytest.raises(ConvergenceError, match=r"edge of AR1\(d=inf, .* too few for so many samples: take a finite d"):
+        threshold(AR1(INF, 0.5), alpha=1e6, method="pca")

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from theory.models import spectrum
 from theory.models.eigenmodes import eigenmodes
 from theory.models.matrices import semidefinite_matrix
 from theory.models.spectrum import Spectrum
-from theory.numerics.quadrature import divided, graded_edges, half_circle, panelled_legendre
+from theory.numerics.quadrature import half_circle
 
 OTHER_NODES = 4099  # at least so many nodes has the grid that verifies the means of a symbol
 OTHER_TOLERANCE = 1e-8  # of these means, relative
@@ -217,25 +217,6 @@ def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
     """Return least + 2 |amplitude| + 2 amplitude cos(angle), accurate also where it is close to its minimum `least`."""
     half = np.sin(angle / 2) if amplitude < 0 else np.cos(angle / 2)
     return np.asarray(least + 4 * abs(amplitude) * half * half)
-
-
-def one_pole_circle(scale: float, least: float, amplitude: float, times: int = 1) -> Spectrum:
-    """Compute the modes of the symbol scale/(least + 4 |amplitude| sin^2(angle/2)) for d -> infinity, least > 0.
-
-    Its pole and those of all s/(s + kappa) lie on the imaginary axis, none nearer than sqrt(least/|amplitude|): where
-    this is small, near a unit root, panels that shrink towards it replace the equidistant nodes. The nodes are `times`
-    as many as the means of smooth functions need.
-    """
-    width = math.sqrt(least) / math.sqrt(abs(amplitude)) if amplitude else math.inf
-    if width > 0.05:
-        symbol = partial(_one_pole, scale, least, amplitude)
-        return adaptive_circle(symbol, "the symbol", times=times)
-    angles, weights = panelled_legendre(divided(graded_edges(0, math.pi, width / 2), times))
-    return spectrum.homogeneous(_one_pole(scale, least, amplitude, angles), weights)
-
-
-def _one_pole(scale: float, least: float, amplitude: float, angle: Array) -> Array:
-    return np.asarray(scale / raised_cosine(least, -abs(amplitude), angle))
 
 
 def repetitions(what: str, size: int, d: int | float) -> int:

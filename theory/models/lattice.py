@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ellipkm1
 
 from theory.core import Array, AtLeast, Count, Within, checked_fields
-from theory.models.covariance import Covariance, one_pole_circle
+from theory.models.covariance import Covariance
+from theory.models.one_pole import one_pole_circle
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import divided, graded_edges, panelled_legendre
 

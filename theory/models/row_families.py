@@ -12,7 +12,8 @@ from scipy.linalg import toeplitz
 from scipy.special import gammaln
 
 from theory.core import Array, CheckedRecord, Count, Dimension, Within, checked, checks
-from theory.models.covariance import frozen, one_pole_circle, set_checked
+from theory.models.covariance import frozen, set_checked
+from theory.models.one_pole import one_pole_circle
 from theory.models.row_dependence import RowDependence, eigenvalue_law
 from theory.models.row_scales import EXACT, GAUSSIAN, RowScales
 from theory.models.stationary import AR1

@@ -10,7 +10,8 @@ from scipy.fft import dct
 from scipy.linalg import eigh_tridiagonal, toeplitz
 
 from theory.core import Array, CheckedRecord, Dimension, Positive, Real, Within, checked_fields
-from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine
+from theory.models.covariance import Covariance, adaptive_circle, raised_cosine
+from theory.models.one_pole import one_pole_circle
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import half_circle
 

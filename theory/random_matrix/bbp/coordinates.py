@@ -18,7 +18,7 @@ def coordinate_parts(bulk: SpikedBulk, strength: float, found: Emerged) -> Coord
     over coordinates of both parts are those of `overlaps_of`.
     """
     spiked, strengths = bulk.spiked, np.array([strength])
-    spectrum, u = spiked.noise.spectrum, spiked.directions
+    spectrum, u = spiked.spectrum, spiked.directions
     cosine, square, noise = _forms(bulk, found, strengths)
     if u is None:
         variances, shares = spectrum.diagonal(spectrum.eigenvalues), spectrum.coordinate_weights
@@ -48,7 +48,7 @@ def _forms(bulk: SpikedBulk, found: Emerged, strengths: Array) -> tuple[Array, A
     # The product of scale and R first: where the variances have no mean either alone leaves the range of numbers.
     carried = alone.scale / (alone.at(x) - h * operator.sigma)
     if u is None:
-        diagonal = noise.spectrum.diagonal
+        diagonal = bulk.spiked.spectrum.diagonal
         return diagonal(carried), diagonal(carried**2), diagonal(operator.sigma * carried**2)
     solved, covered = scale * operator.solved(h, x, normalization)[0], operator.sigma * carried**2
     if not bulk.spiked.is_diagonal:

@@ -45,7 +45,7 @@ class MethodNormalization:
 
     def __init__(self, spiked: SpikedNoise) -> None:
         self.spiked = spiked
-        spectrum = spiked.noise.spectrum
+        spectrum = spiked.spectrum
         self.contraction = 1.0  # lam/kappa
         if spiked.method == "ssr":
             self.kappa, self.contraction = _effective(spiked)
@@ -105,12 +105,12 @@ def _effective(spiked: SpikedNoise) -> tuple[float, float]:
     """Compute the effective ridge kappa of the noise, and lam/kappa, which has a limit as lam -> 0."""
     alpha, lam = np.array([spiked.alpha]), np.array([float(spiked.lam or 0.0)])
     rows = spiked.rows
-    kappa = solve_effective_ridge(spiked.noise.spectrum, alpha, lam, row_scales=rows).value
+    kappa = solve_effective_ridge(spiked.spectrum, alpha, lam, row_scales=rows).value
     if lam[0] > 0:
         return float(kappa[0]), float(lam[0] / kappa[0])
     if kappa[0] > 0:
         return float(kappa[0]), 0.0
-    at = ridge_moments(spiked.noise.spectrum, kappa)
+    at = ridge_moments(spiked.spectrum, kappa)
     gap = np.maximum(at.above_df1(alpha * rows.present) / alpha, 0.0)
     if rows.alike or gap[0] == 0:
         return 0.0, float(gap[0])
@@ -126,5 +126,5 @@ def _resolvent_times(spiked: SpikedNoise, kappa: float) -> Array:
 
 
 def _variances(spiked: SpikedNoise) -> Array:
-    spectrum = spiked.noise.spectrum
+    spectrum = spiked.spectrum
     return spectrum.diagonal(spectrum.eigenvalues)

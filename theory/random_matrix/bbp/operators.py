@@ -143,7 +143,7 @@ Operator = Diagonal | Dense
 def operator(spiked: SpikedNoise) -> Operator:
     """Choose the cheapest exact representation of the noise with its spikes."""
     noise, directions = spiked.noise, spiked.directions
-    spectrum = noise.spectrum
+    spectrum = spiked.spectrum
     if directions is None:
         modes = spectrum.axes or spectrum.homogeneous or spiked.method == "pca"
         if not modes:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from theory.core import Array, FiniteArray
 from theory.models import Covariance, Isotropic, SpikedData, SpikeMethod
 from theory.models.row_scales import GAUSSIAN, RowScales
+from theory.models.spectrum import Spectrum
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +18,7 @@ class SpikedNoise:
 
     `directions` (k, d) holds the unit vectors u_i in rows; None stands for one delocalized spike, of random direction
     in the limit d -> infinity, also where the noise is finite. The strengths are no part of it: the bulk does not
-    depend on them.
+    depend on them. `nodes` are modes of a limit d -> infinity on finer nodes than those of its record.
     """
 
     noise: Covariance
@@ -26,6 +27,12 @@ class SpikedNoise:
     method: SpikeMethod
     lam: float | None
     rows: RowScales = GAUSSIAN
+    nodes: Spectrum | None = field(default=None, repr=False)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """The modes of the noise, a limit d -> infinity on the nodes that it was given."""
+        return self.nodes or self.noise.spectrum
 
     @property
     def is_diagonal(self) -> bool:
