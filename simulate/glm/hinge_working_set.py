@@ -1,0 +1,165 @@
+"""Fits hinge loss to many samples of few columns: only samples near the kink take part, in Newton steps on springs.
+
+A part of the samples tells roughly where the minimum is. Samples far from the kink keep their multiplier at its bound,
+and what they pull is one vector; the others are the working set. Samples outside of it that turn out to be on the wrong
+side of the kink join it, until none is. Within the set the multipliers are held by springs (the method of multipliers):
+a piecewise quadratic function of as many unknowns as columns is left, whose Newton steps need the samples in between
+their bounds alone. The gap between the primal and the dual problem of all samples proves the result.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.linalg.blas import dsyrk
+
+from simulate.glm.hinge_dual import Kinked, settled
+from theory.core import Array
+
+WHOLE = 60  # samples per column, up to which all of them are the working set
+PART, FEWEST = 8, 30  # the part that is fitted first is this share of the samples, or so many per column if more
+NEAR, LEAST = 0.6, 10  # size of the first working set: share of the samples times the error of the part, per column
+ROUNDS, MULTIPLIERS, MAX_STEPS, LINE_STEPS = 12, 16, 40, 12
+STIFFER, STIFFEST = 8.0, 1e12  # growth of the springs, and their limit relative to weight over squared length of a row
+ROUNDING = 1e-15  # of the sum of the absolute terms of the gradient
+EXACT = 1e-14  # gap of the working set relative to the sum of all multipliers, at which it counts as solved
+STEEPEST = 0.3  # slope at the end of a step relative to that at its start
+SOFT = 1e-3  # samples that an offset has beside those in between their bounds, so that its step is finite
+
+
+class _State(NamedTuple):
+    """Coordinates x = (u, b), the multipliers a, what margins lack to 1, and the steps so far."""
+
+    x: Array
+    a: Array
+    lack: Array
+    steps: int
+
+
+def hinge_by_working_set(Z: Array, y: Array, offsets: Array, weights: Array, tolerance: float) -> Kinked | None:
+    """Minimize (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b, or return None.
+
+    None stands for a gap above the tolerance, relative to the risk, and for an offset that no sample at the kink fixes.
+    """
+    (n, p), q = Z.shape, Z.shape[1] + offsets.shape[1]
+
+    def rows(at: Array | slice) -> Array:
+        own = np.hstack((Z[at], offsets[at])) if q > p else Z[at]
+        return np.asarray(y[at, None] * own)
+
+    def lacking(x: Array) -> Array:
+        h = Z @ x[:p]
+        return np.asarray(1 - y * (h + offsets @ x[p:] if q > p else h))
+
+    tied = np.append(np.ones(p), np.zeros(q - p))
+    weight, steps, x = float(weights.mean()), 0, np.zeros(q)
+    if n <= WHOLE * q:
+        lack, near, width = np.ones(n), np.arange(n), 1.0
+        a, base = np.zeros(n), np.zeros(q)
+    else:
+        stride = max(1, min(PART, n // (FEWEST * q)))
+        part, error = slice(None, None, stride), np.sqrt(q * stride / n)
+        G, most = rows(part), weights[part] * stride
+        for width in (1.0, np.sqrt(error), error):
+            springs = _Springs(G, most, np.zeros(q), tied, np.zeros(len(G)), weight * stride / width)
+            found = springs.released(x, 0.1 * width)
+            x, steps = found.x, steps + found.steps
+        lack = lacking(x)
+        size = min(n - 1, max(int(NEAR * error * n), LEAST * q))
+        width = float(np.partition(abs(lack), size)[size])
+        near = np.flatnonzero(abs(lack) <= width)
+        a = np.where(lack > 0, weights, 0.0)
+        a[near] = 0.0
+        base = np.concatenate((Z.T @ (y * a), offsets.T @ (y * a)))
+    outside = np.ones(n, bool)
+    outside[near] = False
+    G, stiffness = rows(near), 4 * weight / max(width, 1e-12)
+    for _ in range(ROUNDS):
+        found, stiffness = _multiplied(G, weights[near], base, tied, x, a[near], stiffness, float(a.sum()) + weight)
+        x, steps, a[near] = found.x, steps + found.steps, found.a
+        if not outside.any():
+            break
+        lack = lacking(x)
+        wrong = np.flatnonzero(outside & ((lack < 0) == (a > 0)) & (lack != 0))
+        if not len(wrong):
+            break
+        joined = rows(wrong)
+        base = base - a[wrong] @ joined
+        near, G = np.concatenate((near, wrong)), np.vstack((G, joined))
+        outside[wrong] = False
+    else:
+        return None
+    proved = settled(Z, y, offsets, weights, a, x[p:], tolerance)
+    return proved._replace(steps=proved.steps + steps) if isinstance(proved, Kinked) else None
+
+
+def _multiplied(
+    G: Array, weights: Array, base: Array, tied: Array, x: Array, a: Array, stiffness: float, total: float
+) -> tuple[_State, float]:
+    """Solve the problem of a working set by updates of its multipliers; return the state and the springs at the end."""
+    stiffest = STIFFEST / (float(np.vdot(G, G)) / len(G) + 1e-300)
+    steps, enough = 0, 1e-3
+    for _ in range(MULTIPLIERS):
+        found = _Springs(G, weights, base, tied, a, stiffness).released(x, enough)
+        x, a, steps = found.x, found.a, steps + found.steps
+        gap = float(np.sum(np.where(found.lack > 0, (weights - a) * found.lack, -a * found.lack)))
+        total = max(total, float(a.sum()))
+        if gap <= EXACT * total and enough <= 1e-12:
+            break
+        enough = min(max(1e-2 * gap / total, 1e-13), 0.1 * enough)
+        stiffness = min(STIFFER * stiffness, stiffest)
+    return found._replace(steps=steps), stiffness
+
+
+class _Springs(NamedTuple):
+    """The problem that is left where multipliers a are held by springs: rows G = y (Z, offsets), the pull of the rest."""
+
+    G: Array
+    weights: Array
+    base: Array
+    tied: Array
+    a: Array
+    stiffness: float
+
+    def released(self, x: Array, enough: float) -> _State:
+        """Minimize by Newton steps, to a gradient of `enough` relative to its parts or to rounding."""
+        lack, taken = 1 - self.G @ x, 0
+        floor = ROUNDING * float(np.sqrt(np.vdot(self.G, self.G) / len(self.G))) * float(self.weights.sum())
+        while True:
+            pulled = self.a + self.stiffness * lack
+            held = np.clip(pulled, 0, self.weights)
+            own, back = self.tied * x, self.base + held @ self.G
+            gradient = own - back
+            left = float(np.linalg.norm(gradient))
+            if taken == MAX_STEPS or left <= enough * float(np.linalg.norm(own) + np.linalg.norm(back)) + floor:
+                return _State(x, held, lack, taken)
+            step = self._newton(gradient, (pulled > 0) & (pulled < self.weights))
+            if step is None:
+                return _State(x, held, lack, taken)
+            along = self.G @ step
+            size = self._length(pulled, along, step, float((own - self.base) @ step), float(gradient @ step))
+            x, lack, taken = x + size * step, lack - size * along, taken + 1
+
+    def _newton(self, gradient: Array, free: Array) -> Array | None:
+        few = self.G[free]
+        matrix = dsyrk(self.stiffness, few.T, lower=1) if len(few) else np.zeros((len(gradient),) * 2, order="F")
+        at = np.arange(len(gradient))
+        matrix[at, at] += np.where(self.tied > 0, 1.0, SOFT * self.stiffness)
+        factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1, clean=0)
+        return None if failed else -lapack.dpotrs(factor, gradient, lower=1)[0]
+
+    def _length(self, pulled: Array, along: Array, step: Array, start: float, steepest: float) -> float:
+        """Return a share of the step at whose end the slope is small beside that at its start, or negative."""
+        bend = float((self.tied * step) @ step)
+        low, high, at_low, at_high = 0.0, 1.0, steepest, np.inf
+        size, moved = 1.0, self.stiffness * along
+        for _ in range(LINE_STEPS):
+            slope = start + size * bend - float(np.clip(pulled - size * moved, 0, self.weights) @ along)
+            if slope <= -STEEPEST * steepest and (slope >= STEEPEST * steepest or size == 1.0):
+                break
+            if slope > 0:
+                high, at_high = size, slope
+            else:
+                low, at_low = size, slope
+            size = low + (high - low) * min(max(at_low / (at_low - at_high), 0.1), 0.9)
+        return size
