@@ -16,13 +16,15 @@ from scipy.linalg.blas import dsyrk
 from simulate.glm.hinge_dual import Kinked, settled
 from theory.core import Array
 
-WHOLE = 60  # samples per column, up to which all of them are the working set
 PART, FEWEST = 8, 30  # the part that is fitted first is this share of the samples, or so many per column if more
-NEAR, LEAST = 0.6, 10  # size of the first working set: share of the samples times the error of the part, per column
-ROUNDS, MULTIPLIERS, MAX_STEPS, LINE_STEPS = 12, 16, 40, 12
-STIFFER, STIFFEST = 8.0, 1e12  # growth of the springs, and their limit relative to weight over squared length of a row
+NEAR, LEAST = 3.0, 10  # first working set: its share of the samples over the squared width of kinks, its size per column
+WIDER, MANY = 4, 0.5  # sizes that are tried, and the share of a working set that may join it, else it was too small
+ROUNDS, MULTIPLIERS, MAX_STEPS, LINE_STEPS = 12, 30, 40, 12
+NARROWEST = 1e-12  # width of a working set, where more samples than it holds are at one point
+STIFFER, STIFFEST = 3.0, 1e12  # growth of the springs, and their limit relative to weight over squared length of a row
 ROUNDING = 1e-15  # of the sum of the absolute terms of the gradient
 EXACT = 1e-14  # gap of the working set relative to the sum of all multipliers, at which it counts as solved
+FIRST = 1e-2  # gradient relative to its parts, to which the first springs are released
 STEEPEST = 0.3  # slope at the end of a step relative to that at its start
 SOFT = 1e-3  # samples that an offset has beside those in between their bounds, so that its step is finite
 
@@ -42,55 +44,60 @@ def hinge_by_working_set(Z: Array, y: Array, offsets: Array, weights: Array, tol
     None stands for a gap above the tolerance, relative to the risk, and for an offset that no sample at the kink fixes.
     """
     (n, p), q = Z.shape, Z.shape[1] + offsets.shape[1]
+    G = y[:, None] * (np.hstack((Z, offsets)) if q > p else Z)
+    tied, weight = np.append(np.ones(p), np.zeros(q - p)), float(weights.mean())
+    x, lack, width, steps = _near(G, weights, tied, weight)
+    size = min(n, max(int(NEAR * width**2 * n), LEAST * q))
+    for _ in range(WIDER):
+        found = _solved(G, weights, tied, weight, x, lack, size)
+        steps += found.steps
+        if len(found.a):
+            proved = settled(Z, y, offsets, weights, found.a, found.x[p:], tolerance)
+            return proved._replace(steps=proved.steps + steps) if isinstance(proved, Kinked) else None
+        size = min(n, 4 * size)
+    return None
 
-    def rows(at: Array | slice) -> Array:
-        own = np.hstack((Z[at], offsets[at])) if q > p else Z[at]
-        return np.asarray(y[at, None] * own)
 
-    def lacking(x: Array) -> Array:
-        h = Z @ x[:p]
-        return np.asarray(1 - y * (h + offsets @ x[p:] if q > p else h))
+def _near(G: Array, weights: Array, tied: Array, weight: float) -> tuple[Array, Array, float, int]:
+    """Find about where the minimum is: x, what margins lack there, the width over which kinks are rounded, the steps.
 
-    tied = np.append(np.ones(p), np.zeros(q - p))
-    weight, steps, x = float(weights.mean()), 0, np.zeros(q)
-    if n <= WHOLE * q:
-        lack, near, width = np.ones(n), np.arange(n), 1.0
-        a, base = np.zeros(n), np.zeros(q)
-    else:
-        stride = max(1, min(PART, n // (FEWEST * q)))
-        part, error = slice(None, None, stride), np.sqrt(q * stride / n)
-        G, most = rows(part), weights[part] * stride
-        for width in (1.0, np.sqrt(error), error):
-            springs = _Springs(G, most, np.zeros(q), tied, np.zeros(len(G)), weight * stride / width)
-            found = springs.released(x, 0.1 * width)
-            x, steps = found.x, steps + found.steps
-        lack = lacking(x)
-        size = min(n - 1, max(int(NEAR * error * n), LEAST * q))
-        width = float(np.partition(abs(lack), size)[size])
-        near = np.flatnonzero(abs(lack) <= width)
-        a = np.where(lack > 0, weights, 0.0)
-        a[near] = 0.0
-        base = np.concatenate((Z.T @ (y * a), offsets.T @ (y * a)))
-    outside = np.ones(n, bool)
-    outside[near] = False
-    G, stiffness = rows(near), 4 * weight / max(width, 1e-12)
+    A kink that is rounded evenly, by half of the multiplier at rest, moves the minimum by the square of the width.
+    """
+    n, q = G.shape
+    stride = max(1, min(PART, n // (FEWEST * q)))
+    part, most, x, steps = G[::stride], stride * weights[::stride], np.zeros(q), 0
+    error = float(np.sqrt(q * stride / n))
+    for width in (1.0, np.sqrt(error), error):
+        springs = _Springs(part, most, np.zeros(q), tied, most / 2, weight * stride / width)
+        found = springs.released(x, 0.1 * width)
+        x, steps = found.x, steps + found.steps
+    if stride > 1:
+        found = _Springs(G, weights, np.zeros(q), tied, weights / 2, weight / error).released(x, 0.1 * error)
+    return found.x, found.lack, error, steps + found.steps
+
+
+def _solved(G: Array, weights: Array, tied: Array, weight: float, x: Array, lack: Array, size: int) -> _State:
+    """Solve with a working set of this size around the kink, which others join; no multipliers if too many do."""
+    width = float(np.partition(abs(lack), size - 1)[size - 1])
+    outside = abs(lack) > width
+    near = np.flatnonzero(~outside)
+    a = np.where(outside & (lack > 0), weights, 0.0)
+    base, stiffness, steps = a @ G, 4 * weight / max(width, NARROWEST), 0
     for _ in range(ROUNDS):
-        found, stiffness = _multiplied(G, weights[near], base, tied, x, a[near], stiffness, float(a.sum()) + weight)
+        own = G[near]
+        found, stiffness = _multiplied(own, weights[near], base, tied, x, a[near], stiffness, float(a.sum()) + weight)
         x, steps, a[near] = found.x, steps + found.steps, found.a
         if not outside.any():
-            break
-        lack = lacking(x)
-        wrong = np.flatnonzero(outside & ((lack < 0) == (a > 0)) & (lack != 0))
+            return _State(x, a, lack, steps)
+        lack = 1 - G @ x
+        wrong = np.flatnonzero(outside & np.where(a > 0, lack < 0, lack > 0))
         if not len(wrong):
+            return _State(x, a, lack, steps)
+        if len(wrong) > MANY * len(near):
             break
-        joined = rows(wrong)
-        base = base - a[wrong] @ joined
-        near, G = np.concatenate((near, wrong)), np.vstack((G, joined))
-        outside[wrong] = False
-    else:
-        return None
-    proved = settled(Z, y, offsets, weights, a, x[p:], tolerance)
-    return proved._replace(steps=proved.steps + steps) if isinstance(proved, Kinked) else None
+        base = base - a[wrong] @ G[wrong]
+        near, outside[wrong] = np.concatenate((near, wrong)), False
+    return _State(x, np.zeros(0), lack, steps)
 
 
 def _multiplied(
@@ -98,7 +105,7 @@ def _multiplied(
 ) -> tuple[_State, float]:
     """Solve the problem of a working set by updates of its multipliers; return the state and the springs at the end."""
     stiffest = STIFFEST / (float(np.vdot(G, G)) / len(G) + 1e-300)
-    steps, enough = 0, 1e-3
+    steps, enough = 0, FIRST
     for _ in range(MULTIPLIERS):
         found = _Springs(G, weights, base, tied, a, stiffness).released(x, enough)
         x, a, steps = found.x, found.a, steps + found.steps
