@@ -16,13 +16,20 @@ from scipy.linalg.blas import dsyrk
 from simulate.glm.hinge_dual import Kinked, settled
 from theory.core import Array
 
+LARGEST_PULL = 1e5  # largest weight times the mean square length of a row, up to which springs come to rest soon
 PART, FEWEST = 8, 30  # the part that is fitted first is this share of the samples, or so many per column if more
-NEAR, LEAST = 3.0, 10  # first working set: its share of the samples over the squared width of kinks, its size per column
+NEAR, LEAST = (
+    3.0,
+    10,
+)  # first working set: its share of the samples over the squared width of kinks, its size per column
 WIDER, MANY = 4, 0.5  # sizes that are tried, and the share of a working set that may join it, else it was too small
 ROUNDS, MULTIPLIERS, MAX_STEPS, LINE_STEPS = 12, 30, 40, 12
 NARROWEST = 1e-12  # width of a working set, where more samples than it holds are at one point
 STIFFER, STIFFEST = 3.0, 1e12  # growth of the springs, and their limit relative to weight over squared length of a row
+NOISE, IN_VAIN = 1e-9, 3  # gradient relative to its parts, below which so many steps in vain are the last
 ROUNDING = 1e-15  # of the sum of the absolute terms of the gradient
+TOO_LONG = 3  # descents of the most steps, after which a working set counts as too small
+SETTLED = 1e-12  # gradient relative to its parts, after which a working set may count as solved
 EXACT = 1e-14  # gap of the working set relative to the sum of all multipliers, at which it counts as solved
 FIRST = 1e-2  # gradient relative to its parts, to which the first springs are released
 STEEPEST = 0.3  # slope at the end of a step relative to that at its start
@@ -41,10 +48,18 @@ class _State(NamedTuple):
 def hinge_by_working_set(Z: Array, y: Array, offsets: Array, weights: Array, tolerance: float) -> Kinked | None:
     """Minimize (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b, or return None.
 
-    None stands for a gap above the tolerance, relative to the risk, and for an offset that no sample at the kink fixes.
+    None stands for a gap above the tolerance, relative to the risk, and for an offset that no sample at the kink fixes;
+    for large weights it is returned at once.
     """
     (n, p), q = Z.shape, Z.shape[1] + offsets.shape[1]
-    G = y[:, None] * (np.hstack((Z, offsets)) if q > p else Z)
+    if not float(weights.max()) * float(np.vdot(Z, Z)) / n <= LARGEST_PULL:
+        return None
+    middle = np.zeros((0, p))
+    if q > p:  # the means of the columns move into the offsets, which would follow them slowly
+        middle = np.linalg.lstsq(offsets.T @ offsets, offsets.T @ Z, rcond=None)[0]
+        G = y[:, None] * np.hstack((Z - offsets @ middle, offsets))
+    else:
+        G = y[:, None] * Z
     tied, weight = np.append(np.ones(p), np.zeros(q - p)), float(weights.mean())
     x, lack, width, steps = _near(G, weights, tied, weight)
     size = min(n, max(int(NEAR * width**2 * n), LEAST * q))
@@ -52,10 +67,28 @@ def hinge_by_working_set(Z: Array, y: Array, offsets: Array, weights: Array, tol
         found = _solved(G, weights, tied, weight, x, lack, size)
         steps += found.steps
         if len(found.a):
-            proved = settled(Z, y, offsets, weights, found.a, found.x[p:], tolerance)
-            return proved._replace(steps=proved.steps + steps) if isinstance(proved, Kinked) else None
+            u, b = found.x[:p], found.x[p:]
+            proved = settled(Z, y, offsets, weights, found.a, b - middle @ u, tolerance)
+            if isinstance(proved, Kinked):
+                return proved._replace(steps=proved.steps + steps)
+            gap = _gap(G, offsets, weights, found)
+            return Kinked(u, b - middle @ u, gap, steps) if gap <= tolerance else None
         size = min(n, 4 * size)
     return None
+
+
+def _gap(G: Array, offsets: Array, weights: Array, found: _State) -> float:
+    """Return the gap relative to the risk of what springs have found; infinite where no sample fixes an offset.
+
+    Multipliers of samples at one point are not unique, so that steps of an active set do not find them.
+    """
+    x, a, p = found.x, found.a, G.shape[1] - offsets.shape[1]
+    back, lack = a @ G, 1 - G @ x
+    if not offsets[(a > 0) & (a < weights)].any(axis=0).all():
+        return float(np.inf)
+    risk = 0.5 * float(x[:p] @ x[:p]) + float(weights @ np.maximum(lack, 0))
+    bound = float(a.sum()) - 0.5 * float(back[:p] @ back[:p])
+    return (risk - bound + float(abs(x[p:]) @ abs(back[p:]))) / risk
 
 
 def _near(G: Array, weights: Array, tied: Array, weight: float) -> tuple[Array, Array, float, int]:
@@ -86,7 +119,10 @@ def _solved(G: Array, weights: Array, tied: Array, weight: float, x: Array, lack
     for _ in range(ROUNDS):
         own = G[near]
         found, stiffness = _multiplied(own, weights[near], base, tied, x, a[near], stiffness, float(a.sum()) + weight)
-        x, steps, a[near] = found.x, steps + found.steps, found.a
+        x, steps = found.x, steps + found.steps
+        if not len(found.a):
+            break
+        a[near] = found.a
         if not outside.any():
             return _State(x, a, lack, steps)
         lack = 1 - G @ x
@@ -105,17 +141,19 @@ def _multiplied(
 ) -> tuple[_State, float]:
     """Solve the problem of a working set by updates of its multipliers; return the state and the springs at the end."""
     stiffest = STIFFEST / (float(np.vdot(G, G)) / len(G) + 1e-300)
-    steps, enough = 0, FIRST
+    steps, long, enough, before = 0, 0, FIRST, np.inf
     for _ in range(MULTIPLIERS):
         found = _Springs(G, weights, base, tied, a, stiffness).released(x, enough)
         x, a, steps = found.x, found.a, steps + found.steps
+        long += found.steps == MAX_STEPS
         gap = float(np.sum(np.where(found.lack > 0, (weights - a) * found.lack, -a * found.lack)))
         total = max(total, float(a.sum()))
-        if gap <= EXACT * total and enough <= 1e-12:
+        if long == TOO_LONG or (enough <= SETTLED and (gap <= EXACT * total or gap > 0.5 * before)):
             break
-        enough = min(max(1e-2 * gap / total, 1e-13), 0.1 * enough)
+        before = gap
+        enough = min(max(1e-2 * gap / total, 0.1 * SETTLED), 0.1 * enough)
         stiffness = min(STIFFER * stiffness, stiffest)
-    return found._replace(steps=steps), stiffness
+    return found._replace(steps=steps, a=np.zeros(0) if long == TOO_LONG else a), stiffness
 
 
 class _Springs(NamedTuple):
@@ -132,13 +170,17 @@ class _Springs(NamedTuple):
         """Minimize by Newton steps, to a gradient of `enough` relative to its parts or to rounding."""
         lack, taken = 1 - self.G @ x, 0
         floor = ROUNDING * float(np.sqrt(np.vdot(self.G, self.G) / len(self.G))) * float(self.weights.sum())
+        least, vain = np.inf, 0
         while True:
             pulled = self.a + self.stiffness * lack
             held = np.clip(pulled, 0, self.weights)
             own, back = self.tied * x, self.base + held @ self.G
             gradient = own - back
             left = float(np.linalg.norm(gradient))
-            if taken == MAX_STEPS or left <= enough * float(np.linalg.norm(own) + np.linalg.norm(back)) + floor:
+            parts = float(np.linalg.norm(own) + np.linalg.norm(back))
+            vain = vain + 1 if NOISE * parts > left > 0.5 * least else 0  # only rounding is left
+            least = min(least, left)
+            if taken == MAX_STEPS or left <= enough * parts + floor or vain == IN_VAIN:
                 return _State(x, held, lack, taken)
             step = self._newton(gradient, (pulled > 0) & (pulled < self.weights))
             if step is None:
