@@ -1,8 +1,8 @@
 """Fits hinge loss and hard margin by an interior-point method, whose directions are weighted ridge fits.
 
 It needs some ten factorizations of all samples, whatever the weights are. Where these are moderate, hinge loss is
-fitted faster by the samples at its kink, and many samples of few columns by those near to it; the interior points remain
-for what neither proves to be the minimum.
+fitted faster by the samples at its kink, and many samples of few columns by those near to it; the interior points
+remain for what neither proves to be the minimum.
 """
 
 import math

@@ -157,7 +157,7 @@ def _multiplied(
 
 
 class _Springs(NamedTuple):
-    """The problem that is left where multipliers a are held by springs: rows G = y (Z, offsets), the pull of the rest."""
+    """The problem where multipliers a are held by springs: rows G = y (Z, offsets), `base` the pull of the rest."""
 
     G: Array
     weights: Array

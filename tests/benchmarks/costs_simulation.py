@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulate import cumulants, feedforward, glm, masked, nets, perceptron, potts, topics, trees
-from tests.benchmarks.machinery.job import Job, doubled, harmonic, labeled, rng, scaled, sequences, table
+from tests.benchmarks.machinery.job import Job, doubled, labeled, rng, sequences, table
 from theory.models import (
     AR1,
     AR1Rows,
@@ -18,15 +18,12 @@ from theory.models import (
     DensePottsModel,
     DiscretePerceptron,
     FactoredStack,
-    Flow,
     GeneralizedLinearModel,
-    HiddenManifold,
     MaskedRidge,
     Masking,
     Modes,
     NarrowNetwork,
     NestedFeatures,
-    NetworkTransfer,
     NumberText,
     PottsModel,
     RandomFeatures,
@@ -34,7 +31,6 @@ from theory.models import (
     SpikedData,
     TopicModel,
 )
-from theory.models.potts import ContrastPopulation
 
 M, G, P, N, T, R = (
     "masked regression", "generalized linear models", "Potts models", "attention networks", "topics", "random matrices"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.machinery.job import Job, chain, doubled, harmonic, rng, scaled, sequences
-from theory import feedforward, glm, masked, nets, perceptron, potts, random_matrix, topics, trees
+from theory import feedforward, glm, masked, nets, perceptron, potts, random_matrix, topics
 from theory.models import (
     BernoulliGauss,
     Cluster,
@@ -19,11 +19,9 @@ from theory.models import (
     GeneralizedLinearModel,
     Lasso,
     Logit,
-    MaskedRegression,
     MaskedRidge,
     MaskedTraining,
     Masking,
-    MissingEntries,
     Modes,
     MulticlassMixture,
     NarrowNetwork,
@@ -107,7 +105,8 @@ def _topics(words: int) -> dict[str, Any]:
 JOBS = (
     Job(M, "theory.masked.conditional_variances", "coordinates d", doubled(250),
         lambda d: lambda: masked.conditional_variances(scaled(d))),
-    Job(M, "theory.masked.ridgeless", "coordinates d", doubled(200), lambda d: lambda: masked.ridgeless(scaled(d), 0.5)),
+    Job(M, "theory.masked.ridgeless", "coordinates d", doubled(200),
+        lambda d: lambda: masked.ridgeless(scaled(d), 0.5)),
     Job(M, "theory.masked.peak_height", "coordinates d", doubled(200),
         lambda d: lambda: masked.peak_height(scaled(d), 1e-6)),
     Job(M, "theory.masked.predictor", "coordinates d", doubled(200), lambda d: lambda: masked.predictor(_ridge(d))),

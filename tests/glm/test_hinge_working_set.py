@@ -84,7 +84,7 @@ def test_samples_seen_twice_are_those_of_twice_the_weight(bias):
 
 
 def test_a_working_set_that_is_too_small_grows(monkeypatch):
-    """With hardly more samples than columns the first solution is far off; more samples join or a larger set follows."""
+    """With as many samples as columns the first solution is far off; more samples join or a larger set follows."""
     given_data = data(4000, 10)
     best = hinge_by_working_set(*given_data, 1e-10)
     monkeypatch.setattr(working_set, "NEAR", 0.0)
