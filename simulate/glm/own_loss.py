@@ -50,10 +50,11 @@ def convex(
     problem = _Problem(Z, origin, sign, offsets, weights, own)
     if (smooth := problem.smoothly_descended()) is not None:
         point, steps = smooth
-        gap, off = problem.gap(point)
+        gap, off = problem.smooth_gap(point)
         if gap <= GOOD and off <= ACCEPTED_ERROR:
             own.require_convex(np.concatenate((EVERYWHERE, point.copies)))
             return point.x[: Z.shape[1]], point.x[Z.shape[1] :], gap, steps
+    own.require_convex(EVERYWHERE)
     problem = replace(problem, kernel=kernel_of(Z))
     start = np.array(origin)
     point = _Point(np.zeros(Z.shape[1] + offsets.shape[1]), start, own.derivative(start))
@@ -109,8 +110,9 @@ class _Problem:
         def pulls(h: Numbers, rows: slice) -> Pulls:
             weights, sign = self.weights[rows], self.sign[rows]
             t = self.origin[rows] + sign * h.astype(float, copy=False)
-            pull = -weights * sign * self.loss.derivative(t)
-            curvature = (weights * self.loss.bend(t)).astype(h.dtype, copy=False)
+            slope, bend = self.loss.slope_and_bend(t)
+            pull = -weights * sign * slope
+            curvature = (weights * bend).astype(h.dtype, copy=False)
             return Pulls(pull.astype(h.dtype, copy=False), curvature, lambda moved: curvature * moved)
 
         try:
@@ -176,12 +178,20 @@ class _Problem:
         left of them, relative to all forces, counts as a gap too. The second number bounds the error of u, relative to
         its size: the risk at u exceeds the least one by |u - u*|^2/2 or more.
         """
+        conjugate = self.loss.conjugate(point.g, point.copies)
+        return self._gap(point, conjugate, self.loss.value(self.arguments(point.x)))
+
+    def smooth_gap(self, point: _Point) -> tuple[float, float]:
+        """Return what `gap` returns, for copies that are the arguments themselves."""
+        value = self.loss.value(point.copies)
+        return self._gap(point, self.loss.smooth_conjugate(point.g, point.copies, value), value)
+
+    def _gap(self, point: _Point, conjugate: Array, value: Array) -> tuple[float, float]:
         g, u = point.g, point.x[: self.Z.shape[1]]
-        conjugate = self.loss.conjugate(g, point.copies)
         force = self.weights * g * self.sign
         back = force @ self.Z
         bound = float(self.weights @ (g * self.origin - conjugate)) - 0.5 * float(back @ back)
-        risk = 0.5 * float(u @ u) + float(self.weights @ self.loss.value(self.arguments(point.x)))
+        risk = 0.5 * float(u @ u) + float(self.weights @ value)
         free = abs(force @ self.offsets) / (abs(force).sum() + 1e-300)
         excess, size = abs(risk - bound), abs(risk) + 0.5 * float(back @ back) + 1e-300
         error = np.sqrt(2 * excess) / (np.linalg.norm(u) + SMALLEST * np.sqrt(2 * size))
