@@ -208,14 +208,14 @@ def _solve(
         return found._replace(fields=None)
     if loss in ("logistic", "poisson"):
         return (logistic if loss == "logistic" else poisson)(X, y, offsets, weights, ridge)
-    found = _with_unit_ridge(X / np.sqrt(ridge), y, offsets, weights, loss, argument)
+    if not isinstance(loss, str):
+        origin, sign = (0 * y, y) if argument == "margin" else (y, -np.ones(len(y)))
+        return Minimum(*convex(X, origin, sign, offsets, weights, loss, ridge))
+    found = _with_unit_ridge(X / np.sqrt(ridge), y, offsets, weights, loss)
     return found._replace(u=found.u / np.sqrt(ridge))
 
 
-def _with_unit_ridge(Z: Array, y: Array, offsets: Array, weights: Array, loss: AnyLoss, argument: Argument) -> Minimum:
-    if not isinstance(loss, str):
-        origin, sign = (0 * y, y) if argument == "margin" else (y, -np.ones(len(y)))
-        return Minimum(*convex(Z, origin, sign, offsets, weights, loss))
+def _with_unit_ridge(Z: Array, y: Array, offsets: Array, weights: Array, loss: str) -> Minimum:
     if loss == "square":
         return Minimum(*weighted_ridge(Z, y, offsets, weights), 0.0, None)
     if loss == "hard_margin":

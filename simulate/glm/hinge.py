@@ -1,7 +1,8 @@
 """Fits hinge loss and hard margin by an interior-point method, whose directions are weighted ridge fits.
 
 It needs some ten factorizations of all samples, whatever the weights are. Where these are moderate, hinge loss is
-fitted faster by the samples at its kink; the interior points remain for what that does not prove to be the minimum.
+fitted faster by the samples at its kink, and many samples of few columns by those near to it; the interior points
+remain for what neither proves to be the minimum.
 """
 
 import math
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.glm.hinge_dual import hinge_by_kink
+from simulate.glm.hinge_dual import ROWS_PER_COLUMN, hinge_by_kink
+from simulate.glm.hinge_working_set import hinge_by_working_set
 from simulate.glm.weighted_ridge import kernel_of, ridge_multipliers
 from theory.core import Array, FitError
 
@@ -27,6 +29,8 @@ def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Ar
     FitError where the gap does not close.
     """
     found = hinge_by_kink(Z, y, offsets, weights, TOLERANCE)
+    if found is None and len(Z) > ROWS_PER_COLUMN * Z.shape[1]:
+        found = hinge_by_working_set(Z, y, offsets, weights, TOLERANCE)
     return _interior_point(Z, y, offsets, weights) if found is None else found
 
 

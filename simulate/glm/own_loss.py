@@ -38,23 +38,25 @@ class _Point(NamedTuple):
 
 
 def convex(
-    Z: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss
+    X: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss, ridge: float = 1.0
 ) -> tuple[Array, Array, float, int]:
-    """Minimize (1/2) |u|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = Z u + offsets b, sign = +-1.
+    """Minimize (ridge/2) |v|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = X v + offsets b, sign = +-1.
 
-    Returns u, b, the gap between the primal and the dual problem relative to the risk, and the number of Newton steps.
+    Returns v, b, the gap between the primal and the dual problem relative to the risk, and the number of Newton steps.
     Raises ValueError for a loss that is not convex, FitError where the gap stays above 1e-6, or leaves open more than
     1e-2 of the weights.
     """
     own = own_loss(loss)
-    problem = _Problem(Z, origin, sign, offsets, weights, own)
-    if (smooth := problem.smoothly_descended()) is not None:
+    problem, p = _Problem(X, origin, sign, offsets, weights, own), X.shape[1]
+    if (smooth := problem.smoothly_descended(ridge)) is not None:
         point, steps = smooth
-        gap, off = problem.gap(point)
+        gap, off = problem.smooth_gap(point, ridge)
         if gap <= GOOD and off <= ACCEPTED_ERROR:
             own.require_convex(np.concatenate((EVERYWHERE, point.copies)))
-            return point.x[: Z.shape[1]], point.x[Z.shape[1] :], gap, steps
-    problem = replace(problem, kernel=kernel_of(Z))
+            return point.x[:p], point.x[p:], gap, steps
+    own.require_convex(EVERYWHERE)
+    Z = X / np.sqrt(ridge)
+    problem = replace(problem, Z=Z, kernel=kernel_of(Z))
     start = np.array(origin)
     point = _Point(np.zeros(Z.shape[1] + offsets.shape[1]), start, own.derivative(start))
     best, gap, off, steps = point, np.inf, np.inf, 0
@@ -75,7 +77,7 @@ def convex(
             f"dual problem, by which the weights may be off by {off:.2g} of their size; take a less extreme lam, or no "
             "bias if nothing bounds it"
         )
-    return best.x[: Z.shape[1]], best.x[Z.shape[1] :], gap, steps
+    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +99,10 @@ class _Problem:
     def arguments(self, x: Array) -> Array:
         return np.asarray(self.origin + self.sign * self.fields(x))
 
-    def smoothly_descended(self) -> tuple[_Point, int] | None:
+    def smoothly_descended(self, ridge: float) -> tuple[_Point, int] | None:
         """Minimize by truncated Newton steps and return the number of steps; None where they do not end at a minimum.
 
-        Curvatures are differences of the derivative. At a kink these are wrong, and so are steps for a loss that is not
+        The inputs Z are those of the coordinates (v, b) here, with a ridge that need not be 1. Curvatures are differences of the derivative. At a kink these are wrong, and so are steps for a loss that is not
         finite everywhere.
         """
         if self.loss.given is None:  # differences of values do not tell the last digits of a gradient
@@ -109,12 +111,13 @@ class _Problem:
         def pulls(h: Numbers, rows: slice) -> Pulls:
             weights, sign = self.weights[rows], self.sign[rows]
             t = self.origin[rows] + sign * h.astype(float, copy=False)
-            pull = -weights * sign * self.loss.derivative(t)
-            curvature = (weights * self.loss.bend(t)).astype(h.dtype, copy=False)
+            slope, bend = self.loss.slope_and_bend(t)
+            pull = -weights * sign * slope
+            curvature = (weights * bend).astype(h.dtype, copy=False)
             return Pulls(pull.astype(h.dtype, copy=False), curvature, lambda moved: curvature * moved)
 
         try:
-            found = truncated_newton(self.Z, self.offsets, 1.0, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)
+            found = truncated_newton(self.Z, self.offsets, ridge, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)
             if not found.residual <= SMOOTH:
                 return None
             t = np.asarray(self.origin + self.sign * found.fields)
@@ -176,12 +179,20 @@ class _Problem:
         left of them, relative to all forces, counts as a gap too. The second number bounds the error of u, relative to
         its size: the risk at u exceeds the least one by |u - u*|^2/2 or more.
         """
-        g, u = point.g, point.x[: self.Z.shape[1]]
-        conjugate = self.loss.conjugate(g, point.copies)
+        conjugate = self.loss.conjugate(point.g, point.copies)
+        return self._gap(point, conjugate, self.loss.value(self.arguments(point.x)), 1.0)
+
+    def smooth_gap(self, point: _Point, ridge: float) -> tuple[float, float]:
+        """Return what `gap` returns, for copies that are the arguments themselves at coordinates (v, b)."""
+        value = self.loss.value(point.copies)
+        return self._gap(point, self.loss.smooth_conjugate(point.g, point.copies, value), value, ridge)
+
+    def _gap(self, point: _Point, conjugate: Array, value: Array, ridge: float) -> tuple[float, float]:
+        g, u = point.g, np.sqrt(ridge) * point.x[: self.Z.shape[1]]
         force = self.weights * g * self.sign
-        back = force @ self.Z
+        back = force @ self.Z / np.sqrt(ridge)
         bound = float(self.weights @ (g * self.origin - conjugate)) - 0.5 * float(back @ back)
-        risk = 0.5 * float(u @ u) + float(self.weights @ self.loss.value(self.arguments(point.x)))
+        risk = 0.5 * float(u @ u) + float(self.weights @ value)
         free = abs(force @ self.offsets) / (abs(force).sum() + 1e-300)
         excess, size = abs(risk - bound), abs(risk) + 0.5 * float(back @ back) + 1e-300
         error = np.sqrt(2 * excess) / (np.linalg.norm(u) + SMALLEST * np.sqrt(2 * size))

@@ -28,6 +28,8 @@ COARSEST, FINEST = 0.1, 1e-5  # share of the gradient that conjugate gradients l
 MAX_STEPS, LINE_STEPS = 60, 20
 STEEPEST = 0.5  # slope at the end of a step relative to that at its beginning, if the step has gone too far
 PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matrix, from as many rows as a product reads
+CACHED, FASTER = 1_500_000, 2.0  # so many inputs stay in the cache, and products with them are that much faster
+KEPT = 1e-2  # gradient relative to that at zero, from which on the matrix changes little
 ROWS_PER_COLUMN = 100  # of the samples that set up the matrix, of which more tell the same
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
 TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
@@ -149,7 +151,10 @@ class _Descent:
         self.diagonal = np.concatenate((np.full(self.p, ridge), np.zeros(q - self.p)))
         self.stride = max(1, n // (ROWS_PER_COLUMN * q))
         self.part = small if self.stride == 1 else small.every(self.stride)
-        self.cost = PRODUCTS_PER_COLUMN * q * outputs / self.stride if n >= q else np.inf
+        faster = FASTER if small.inputs.size <= CACHED else 1.0
+        self.per_column, self.cheap = PRODUCTS_PER_COLUMN * faster, CHEAP * faster
+        self.cost = self.per_column * q * outputs / self.stride if n >= q else np.inf
+        self.at_zero = self.set_up_at = np.inf  # lengths of gradients
         self.factors: list[Any] = []  # one for each output
         self.steps = self.products = self.since = 0
 
@@ -159,6 +164,7 @@ class _Descent:
         place = self.place(self.small, x) if x.any() else zero
         if not place.length < zero.length:
             place = zero
+        self.at_zero = zero.length
         enough = COARSEST
         while not (self.ended(place) or place.residual <= tolerance or place.length <= tolerance * zero.length):
             goal = 0.5 * tolerance * max(zero.length / place.length, 1 / place.residual)
@@ -172,7 +178,7 @@ class _Descent:
         """Descend with gradients in double precision, to the tolerance or until only rounding is left."""
         place = self.place(samples, x)
         # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
-        exact = self.stride > 1 and PRODUCTS_PER_COLUMN * len(x) <= WHOLE and x.ndim == 1
+        exact = self.stride > 1 and self.per_column * len(x) <= WHOLE and x.ndim == 1
         if exact := exact and tolerance < place.residual < CLOSE:
             self.set_up(place.at.curvature, whole=True)
             exact = bool(self.factors)
@@ -181,7 +187,7 @@ class _Descent:
                 step, self.steps = -self.solved(place.gradient), self.steps + 1
             else:
                 step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
-            whole = place.residual < CLOSE
+            whole = place.residual < CLOSE or place.length < KEPT * CLOSE * self.at_zero
             new = self.place(samples, place.x + step) if whole else self.moved(samples, place, step)
             if not new.length < 0.5 * place.length:
                 return new if new.length < place.length else place
@@ -209,13 +215,14 @@ class _Descent:
     def direction(self, place: _Place, enough: float) -> Array:
         """Solve Newton's equations by conjugate gradients, until what is left of the gradient is this share of it."""
         self.steps += 1
-        if self.cost <= CHEAP:
+        if self.cost <= self.cheap and not (self.factors and self.set_up_at <= KEPT * self.at_zero):
             self.set_up(place.at.curvature)
+            self.set_up_at = place.length
         r = _apart(place.gradient / -place.length)
         q = z = self.solved(r)
         step, rz = np.zeros_like(r), float(np.vdot(r, z))
         for _ in range(10 * len(r)):
-            if self.since >= self.cost > CHEAP:
+            if self.since >= self.cost > self.cheap:
                 self.set_up(place.at.curvature)
                 q = z = self.solved(r)
                 rz = float(np.vdot(r, z))

@@ -141,7 +141,7 @@ def test_smooth_losses_of_a_user_need_no_multipliers(monkeypatch, loss, argument
     y = y if argument == "margin" else X[:, 0] + np.random.default_rng(1).standard_normal(n)
     found = fit(X, y, loss, 0.1, bias=bias, argument=argument)
     assert found.residual < 1e-10
-    monkeypatch.setattr(simulate.glm.own_loss._Problem, "smoothly_descended", lambda problem: None)
+    monkeypatch.setattr(simulate.glm.own_loss._Problem, "smoothly_descended", lambda problem, ridge: None)
     copies = fit(X, y, loss, 0.1, bias=bias, argument=argument)
     assert found.weights == pytest.approx(copies.weights, abs=1e-6)
     assert found.train_loss == pytest.approx(copies.train_loss, rel=1e-7)
