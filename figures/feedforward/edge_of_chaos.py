@@ -1,11 +1,13 @@
 """With phi = tanh the deterministic surrogate of binary weights has an edge of chaos, and with the probit none."""
 
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
-from simulate.feedforward import field_statistics
+from simulate.feedforward import decay, field_statistics
 from theory.feedforward import critical_mean_variance, propagate, signal_fixed_point
 from theory.models import BinaryNetwork
 from theory.models.feedforward import MeanSign
@@ -16,6 +18,11 @@ START = {"variance": 1.0, "correlation": 0.3}
 LAYERS = (0, 1, 2, 4, 7, 10)
 NAMES: dict[MeanSign, str] = {"tanh": r"$\varphi = \tanh$", "erf": "probit"}
 MAP, SCALES, EDGE = "map of the correlation", r"depth scale $\xi$", "edge of chaos"
+BIASES = {1e-3: "10^{-3}", 1e-6: "10^{-6}"}
+# Where depth scales are measured, in how many networks of which width, and after how many layers at most.
+MEASURED: list[tuple[MeanSign, float, float]] = [(phi, 1e-3, s) for phi in NAMES for s in (0.2, 0.5, 0.97)]
+MEASURED.append(("tanh", 1e-6, 0.97))
+DRAWN, NARROW, MAX_LAYERS = 24, 250, 24
 
 
 def network(s: float, bias: float = BIAS, phi: MeanSign = "tanh") -> BinaryNetwork:
@@ -30,6 +37,8 @@ def measured(
     system: BinaryNetwork, points: dict[str, list[float]], width: int, rng: Generator
 ) -> dict[str, NDArray[np.float64]]:
     """Measure drawn networks: the statistics of the fields by layer, and one layer at the stationary variance."""
+    if SCALES in points:
+        return {SCALES: np.full(len(points[SCALES]), scale_of(system, width, rng))}
     found, q = field_statistics(system, width, DEPTH, rng, **START), signal_fixed_point(system).variance
     mapped = [field_statistics(system, width, 1, rng, variance=q, correlation=c).correlations[1] for c in points[MAP]]
     return {
@@ -37,6 +46,14 @@ def measured(
         "correlation": found.correlations[np.array(points["correlation"], dtype=int)],
         MAP: np.array(mapped),
     }
+
+
+def scale_of(system: BinaryNetwork, width: int, rng: Generator) -> float:
+    """Measure the depth scale by what is left of a small change of the correlation after some layers."""
+    point = signal_fixed_point(system)
+    n_layers = int(np.clip(round(point.depth_scale), 2, MAX_LAYERS))
+    found = decay(system, width, n_layers, rng, variance=point.variance, correlation=point.correlation)
+    return float(-n_layers / np.log(found.correlations[-1]))
 
 
 def predicted(system: BinaryNetwork, layers: list[float]) -> dict[str, NDArray[np.float64]]:
@@ -50,34 +67,47 @@ def predicted_map(system: BinaryNetwork, correlations: list[float]) -> dict[str,
 
 
 def by_layer(number: str) -> dict[str, Curve]:
-    return {label(s): Curve(number=number, setting=label(s)) for s in SHARES}
+    return {label(s): Curve(number=number, setting=label(s), style="-") for s in SHARES}
 
 
 def maps() -> dict[str, Curve]:
     points, line = (0.0, 0.25, 0.5, 0.75), np.linspace(0, 1, 26)
     return {
-        label(s): Curve(number=MAP, setting=label(s), theory=predicted_map, line=line, points=points) for s in SHARES
+        label(s): Curve(number=MAP, setting=label(s), theory=predicted_map, line=line, points=points, style="-")
+        for s in SHARES
     }
+
+
+def scale_name(phi: MeanSign, bias: float) -> str:
+    return rf"{NAMES[phi]}, $\sigma_b^2 = {BIASES[bias]}$"
 
 
 def scales() -> dict[str, Curve]:
     line = np.append(np.linspace(0.02, 0.96, 40), np.linspace(0.965, 1, 15))
-    return {
-        rf"{name}, $\sigma_b^2 = {text}$": Curve(
+    looks: dict[MeanSign, Any] = {"tanh": (3, {1e-3: "-", 1e-6: "--"}), "erf": (4, {1e-3: "-"})}
+    lines = {
+        scale_name(phi, bias): Curve(
             model=lambda s, bias=bias, phi=phi: network(s, bias, phi),
             theory=lambda system: signal_fixed_point(system).depth_scale,
             replicate=NONE, line=line, points=(), table_points=SHARES, style=style, color=color,
         )
-        for phi, name, color in zip(NAMES, NAMES.values(), (3, 4), strict=True)
-        for bias, text, style in ((BIAS, "10^{-3}", "-"), (1e-6, "10^{-6}", "--"))
+        for phi, (color, styles) in looks.items() for bias, style in styles.items()
     }  # fmt: skip
+    drawn = {
+        f"_{scale_name(phi, bias)}, at {s}": Curve(
+            number=SCALES, setting=f"{scale_name(phi, bias)}, {s}", line=(), points=(s,), replicates=DRAWN, d=NARROW,
+            color=looks[phi][0], theory=lambda system, xs: {SCALES: [signal_fixed_point(system).depth_scale] * len(xs)},
+        )
+        for phi, bias, s in MEASURED
+    }  # fmt: skip
+    return lines | drawn
 
 
 def edges() -> dict[str, Curve]:
     return {
         name: Curve(
             model=float, theory=lambda q, phi=phi: critical_mean_variance(q, phi), replicate=NONE,
-            line=np.linspace(0, 3, 61), points=(), table_points=(0.0, 1.0), color=color,
+            line=np.linspace(0, 3, 61), points=(), table_points=(0.0, 1.0), color=color, style="-",
         )
         for phi, name, color in zip(NAMES, NAMES.values(), (3, 4), strict=True)
     }  # fmt: skip
@@ -98,15 +128,29 @@ EXPERIMENT = Experiment(
     theory=predicted,
     by_point=True,
     by_number=True,
-    settings={label(s): network(s) for s in SHARES},
+    settings={label(s): network(s) for s in SHARES}
+    | {f"{scale_name(phi, bias)}, {s}": network(s, bias, phi) for phi, bias, s in MEASURED},
     panels=(
-        Panel(title="variance", curves=by_layer("variance"), ylabel="variance of the fields $q$", yscale="log"),
-        Panel(title="correlation", curves=by_layer("correlation"), ylabel="correlation $c$", ylim=(0.2, 1.02)),
+        Panel(
+            title="variance",
+            curves=by_layer("variance"),
+            ylabel="variance of the fields $q$",
+            yscale="log",
+            ordered=True,
+        ),
+        Panel(
+            title="correlation",
+            curves=by_layer("correlation"),
+            ylabel="correlation $c$",
+            ylim=(0.2, 1.02),
+            ordered=True,
+        ),
         Panel(
             title=MAP,
             curves=maps(),
             xlabel="correlation $c$",
             ylabel="correlation one layer on",
+            ordered=True,
         ),
         Panel(
             title=SCALES,
@@ -114,6 +158,7 @@ EXPERIMENT = Experiment(
             xlabel=r"variance of the means $\sigma_m^2$",
             ylabel="layers",
             yscale="log",
+            ylim=(0.15, 2000),
         ),
         Panel(
             title=EDGE,
@@ -129,12 +174,13 @@ EXPERIMENT = Experiment(
     replicates=50,
     xlabel="layer",
     draw=draw,
-    caption="Signals travel ever farther as the variance of the means tends to one and that of the biases "
-    "vanishes if phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: "
-    "means of {replicates} drawn networks of {sizes} neurons, extrapolated, with error bars; bias variance 0.001. "
-    "(a, b, c) Two inputs of variance 1 and correlation 0.3 by layer, and what one layer makes of a correlation. "
-    "(d) Layers over which a difference of correlations falls by a factor e. (e) The variance of the means at "
-    "which the slope chi of the map at c = 1 would be one; for tanh it is possible only at 1 without biases.",
+    caption="Signals travel ever farther as the variance of the means tends to one and that of the biases vanishes if phi "
+    "= tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: means over drawn "
+    "networks, extrapolated from two widths. (a, b, c) Two inputs of variance 1 and correlation 0.3 by layer, and "
+    "what one layer makes of a correlation, at the bias variance 0.001; 50 networks of 500 and 1000 neurons. (d) "
+    "Layers over which a difference of correlations falls by a factor e; 24 networks of 250 and 500. (e) The "
+    "variance of the means at which the slope chi of the map at c = 1 would be one; for tanh it is possible only "
+    "at 1 without biases.",
     papers={
         "arXiv:1902.00177, Fig. 1": "The three variances of the means, that of the biases and N = 1000, the larger of "
         "the two widths, and the 50 realizations are as published. Our own are the starting variance and correlation, "

@@ -34,6 +34,9 @@ TITLES = {
     "relu signs": "signs by ReLU units",
     "sign signs": "signs by sign units",
 }
+# Published runs over our theory for ten units, from where on they are in its specialized state.
+RATIOS = {panel: f"{TITLES[panel]}: over $K = {K}$" for panel in ("erf", "relu", "quadratic")}
+LEAST_RATIO = {"teacher": 1.5, "random": 2.51, "descent": 2.51, "stored": 1.5}
 GRID = {
     "erf": (*np.geomspace(0.02, 0.8, 8), *np.linspace(0.95, 1.5, 12), *np.linspace(1.8, 5.0, 6)),
     "relu": (*np.geomspace(0.02, 0.8, 8), *np.linspace(1.0, 1.5, 11), *np.linspace(1.8, 7.0, 6)),
@@ -46,6 +49,7 @@ LOOKS = {
     "random": ("runs from random weights", "s", "0.55"),
     "descent": ("descent from random weights", "^", "0.55"),
 }
+PUBLISHED: dict[str, Any] = {"markersize": 3, "markerfacecolor": "none", "linewidth": 0, "elinewidth": 0.8}
 UNITS = ((K, f"$K = {K}$"), (None, r"$K = \infty$"))
 
 
@@ -181,16 +185,68 @@ def curves(panel: str) -> dict[str, Curve]:
     }
 
 
+def specialized(panel: str, units: int | None) -> Risk:
+    """Return the error of so many units in the specialized state, by our theory."""
+    if panel == "quadratic":
+        return partial(warm_risk, units=units)
+    return partial(ground_risk, activation=panel, units=units, start="teacher")
+
+
+def published(panel: str, kind: str) -> dict[float, tuple[float, float]]:
+    """Return published errors by sample ratio with their standard deviations: of runs, or of the stored theory."""
+    stored = [(alpha, 2 * error, 0.0) for alpha, error in STORED[panel]]
+    found = stored if kind == "stored" else MEASURED.get((panel, kind), ())
+    return {alpha: (error, spread) for alpha, error, spread in found if alpha >= LEAST_RATIO[kind]}
+
+
+def ratios(panel: str) -> dict[str, Curve]:
+    """Declare errors over those of ten units by our theory: of infinitely many, and the published, which are drawn."""
+    ours, infinite = specialized(panel, K), specialized(panel, None)
+
+    def over(alpha: float, error: Risk) -> float:
+        numbers = error(alpha), ours(alpha)
+        return float("nan") if None in numbers else numbers[0] / numbers[1]  # type: ignore[operator]  # not None
+
+    look: dict[str, Any] = {"model": float, "points": ()}
+    grid = [alpha for alpha in GRID[panel] if alpha >= LEAST_RATIO["stored"]]
+    found = {"_limit": Curve(theory=partial(over, error=infinite), line=grid, style="-", color=1, **look)}
+    for kind in LEAST_RATIO:
+        errors = {alpha: error for alpha, (error, _) in published(panel, kind).items()}
+        if errors:
+            kind_of_line = "reference" if kind == "stored" else "measured"
+            look |= {"line": list(errors), "line_kind": kind_of_line, "style": "none"}
+            found[f"_{kind}"] = Curve(theory=partial(over, error=errors.__getitem__), **look)
+    return found
+
+
+def draw_ratios(axes: Axes, rows: DataFrame, panel: str) -> None:
+    """Draw the published errors over our theory for ten units."""
+    axes.axhline(1, color="C0", linewidth=1.1, zorder=0)
+    for kind, own in rows.groupby("curve"):
+        name = str(kind).removeprefix("_")
+        if name == "stored":
+            axes.plot(own["x"], own["theory"], ":", color="0.2", linewidth=1.0)
+        elif name in LOOKS:
+            (_, marker, color), numbers = LOOKS[name], published(panel, name)
+            spread = [y * numbers[x][1] / numbers[x][0] for x, y in zip(own["x"], own["simulation"], strict=True)]
+            axes.errorbar(own["x"], own["simulation"], spread, fmt=marker, color=color, zorder=1, **PUBLISHED)
+
+
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Add what the authors measured with its standard deviations, and the theory that they stored."""
-    panel = next(key for key, title in TITLES.items() if title == rows["panel"].iloc[0])
+    for panel, title in RATIOS.items():
+        if len(rows) and rows["panel"].iloc[0] == title:
+            draw_ratios(axes, rows, panel)
+    shown = {title: key for key, title in TITLES.items()}
+    if not len(rows) or rows["panel"].iloc[0] not in shown:
+        return
+    panel = shown[rows["panel"].iloc[0]]
     for start, (label, marker, color) in LOOKS.items():
         if (panel, start) not in MEASURED:
             continue
         x, y, bars = np.array(MEASURED[panel, start]).T
-        look: dict[str, Any] = {"markersize": 3, "markerfacecolor": "none", "linewidth": 0, "elinewidth": 0.8}
         name = label if panel == "relu" else f"_{label}"
-        axes.errorbar(x, y, bars, fmt=marker, color=color, label=name, zorder=1, **look)
+        axes.errorbar(x, y, bars, fmt=marker, color=color, label=name, zorder=1, **PUBLISHED)
     if len(STORED.get(panel, ())) > 1:
         x, y = np.array(STORED[panel]).T
         name = "the authors' theory" if panel == "relu" else "_the authors' theory"
@@ -214,8 +270,10 @@ def draft(own: Experiment) -> Experiment:
 EXPERIMENT = Experiment(
     title="Published runs of ten units lie nearer to our theory than to the stored one",
     panels=[
-        Panel(title=title, curves=curves(key), yscale="linear" if key == "sign signs" else "log")
-        for key, title in TITLES.items()
+        *(Panel(title=TITLES[key], curves=curves(key), yscale="log") for key in RATIOS),
+        *(Panel(title=title, curves=ratios(key), ylabel="error over our theory") for key, title in RATIOS.items()),
+        Panel(title=TITLES["relu signs"], curves=curves("relu signs"), yscale="log"),
+        Panel(title=TITLES["sign signs"], curves=curves("sign signs")),
     ],
     xlabel=r"samples per weight, $\alpha = n/(NK)$",
     ylabel="error of a student on fresh inputs",

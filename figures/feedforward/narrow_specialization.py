@@ -25,9 +25,9 @@ PANELS = {"erf": r"erf units, $\Delta = 0.01$", "relu": r"ReLU units, $\Delta = 
 # Sample ratios by activation and start, on both sides of the spinodal (2.15), the transition (2.33), the onset (1.20).
 POINTS: dict[tuple[str, Start], Sequence[float]] = {
     ("erf", "teacher"): (1.6, 2.0, 2.3, 2.6, 3.0, 4.0),
-    ("erf", "random"): (1.2, 1.6),
-    ("relu", "teacher"): (0.8, 2.0, 3.0),
-    ("relu", "random"): (0.8, 2.0),
+    ("erf", "random"): (1.2, 1.6, 2.0, 2.3, 2.6, 3.0),
+    ("relu", "teacher"): (0.8, 1.2, 1.6, 2.0, 3.0),
+    ("relu", "random"): (0.8, 1.2, 1.6, 2.0),
 }
 JUDGED = 1.25  # times the alpha of the transition: beyond, corrections for a finite K are below the error bars
 PLACES = {name: specialization(name, noise=noise) for name, noise in NOISE.items()}  # type: ignore[arg-type]  # text

@@ -21,6 +21,7 @@ GRID = {
     "specialized": (7.0, *np.linspace(8.0, 12.0, 17), *np.linspace(12.5, 20.0, 8)),
     "relu": (*np.geomspace(0.01, 0.9, 12), *np.linspace(1.0, 2.0, 6), *np.linspace(2.4, 10.0, 9)),
 }
+SPECIALIZING = ("erf", "specialized")  # panels with a specialized branch, the second of which shows it at large
 LEAST_STORED = 0.5  # sample ratio from where on the stored theory is dense enough for a line
 LOOKS = {"teacher": ("runs from the teacher", "o", "0.2"), "random": ("runs from random weights", "s", "0.55")}
 
@@ -57,8 +58,8 @@ def curves(panel: str) -> dict[str, Curve]:
         state = partial(risk, activation=ACTIVATIONS[panel], units=units)
         look: dict[str, Any] = {"model": float, "points": (), "color": color}
         found[f"{hidden}{name}"] = Curve(theory=partial(state, start="random"), line=grid(panel), style="-", **look)
-        if panel == "specialized":
-            found[f"_{name}, specialized"] = Curve(
+        if panel in SPECIALIZING:
+            found[f"{hidden}{name}, specialized"] = Curve(
                 theory=partial(state, start="teacher"), line=partial(specialized, units), style="--", **look
             )
     return found

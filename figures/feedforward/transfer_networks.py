@@ -1,12 +1,14 @@
 """Networks that were trained on one task keep some of their layers for a related task: errors against their number."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
+from figures.core.rows import MEASURED, single_runs
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import (
     Multilayer,
@@ -38,6 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
               "sets": {100: 10, 300: 5, 1_000: 2, 3_000: 1, 10_000: 1}, "tested": 10_000},
 }  # fmt: skip
 KEPT = range(TASK.n_layers + 1)
+COMPARED = ("two networks of the source task", "source task and target task")
 
 
 def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
@@ -93,22 +96,32 @@ def compute(context: Context) -> list[Row]:
     shape = (len(PROTOCOLS), len(settings["sets"]), len(KEPT))
     errors = values[:, : np.prod(shape)].reshape(-1, *shape)
     similarities = values[:, np.prod(shape) :].reshape(len(values), len(SIMILARITIES), 2, -1)
-    rows = [
-        row(f"$n_t = {n}$", kept, panel=title, d=TASK.width, estimate=Estimate.of(errors[:, p, i, kept]))
-        for (p, title), (i, n), kept in product(enumerate(PROTOCOLS.values()), enumerate(settings["sets"]), KEPT)
-    ]
-    names = ("two networks of the source task", "source task and target task")
-    return rows + [
-        row(name, depth, panel=measure, d=TASK.width, estimate=Estimate.of(similarities[:, m, k, depth - 1]))
-        for (m, measure), (k, name), depth in product(enumerate(SIMILARITIES), enumerate(names), KEPT[1:-1])
-    ]
+    rows = []
+    for (p, title), (i, n) in product(enumerate(PROTOCOLS.values()), enumerate(settings["sets"])):
+        rows += means_and_runs(f"$n_t = {n}$", KEPT, title, errors[:, p, i])
+    for (m, measure), (k, name) in product(enumerate(SIMILARITIES), enumerate(COMPARED)):
+        rows += means_and_runs(name, KEPT[1:-1], measure, similarities[:, m, k])
+    return rows
+
+
+def means_and_runs(curve: str, xs: Sequence[int], panel: str, values: NDArray[np.float64]) -> list[Row]:
+    """Return the means of `values`, (replicates, xs), and each replicate where these are few."""
+    estimates = map(Estimate.of, values.T)
+    means = [row(curve, x, panel=panel, d=TASK.width, estimate=one) for x, one in zip(xs, estimates, strict=True)]
+    return means + single_runs(curve, xs, values, panel=panel, d=TASK.width, along=True)
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Join markers by thin lines, and set ticks at whole numbers."""
-    for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):
-        axes.plot(curve["x"], curve["simulation"], color=f"C{position}", linewidth=0.6, zorder=0)
+    """Fill the marker of the least mean error of each size, and set ticks at whole numbers."""
     axes.set_xticks(sorted(rows["x"].unique()))
+    if rows["panel"].iloc[0] in SIMILARITIES:  # whose markers are no sizes
+        for line in axes.lines:
+            line.set_marker({"o": "v", "s": "P"}.get(line.get_marker(), line.get_marker()))
+        return
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    for label, curve in rows[rows["kind"] == MEASURED].groupby("curve", sort=False):
+        least, look = curve.loc[curve["simulation"].idxmin()], shown[label]
+        axes.plot(least["x"], least["simulation"], marker=look.get_marker(), color=look.get_color(), markersize=5)
 
 
 EXPERIMENT = Experiment(
@@ -116,23 +129,29 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         *(
-            Panel(title=title, curves={}, ylabel="test error on the target", ylim=(0.1, 0.6))
+            Panel(title=title, curves={}, ylabel="test error on the target", ylim=(0.1, 0.6), ordered=True)
             for title in PROTOCOLS.values()
         ),
         *(
-            Panel(title=title, curves={}, xlabel="hidden layer", ylabel="similarity of hidden layers", ylim=(0, 1))
+            Panel(
+                title=title,
+                curves={name: Curve(color=color) for name, color in zip(COMPARED, (1, 2), strict=True)},
+                xlabel="hidden layer",
+                ylabel="similarity of hidden layers",
+                ylim=(0, 1),
+            )
             for title in SIMILARITIES
         ),
     ),
     xlabel="number of frozen layers $k$",
     draw=draw,
-    caption="With few samples of the target task it is best to freeze some layers, fewer the more samples there "
-    "are, if the others start anew; with a warm start it is best to freeze none. There is no theory; lines join "
-    "means. Source and target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 "
-    "and 0.3. A network trained on the source keeps its first k layers; the others are trained on n_t samples, "
-    "(a) from new weights or (b) from the source's. The last panels show three measures of the similarity of "
-    "hidden layers, of two networks of the source task and of source and target networks. Three pairs of "
-    "teachers.",
+    caption="With few samples of the target task it is best to freeze some layers, fewer the more samples there are, "
+    "if the others start anew; with a warm start it is best to freeze none. There is no theory. Source and "
+    "target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 and 0.3. A "
+    "network trained on the source keeps its first k layers; the others are trained on n_t samples, (a) from "
+    "new weights or (b) from the source's; the least mean error of each n_t is filled. (c, d, e) Three "
+    "measures of the similarity of hidden layers, of two networks of the source task and of source and target "
+    "networks. Markers are means over three pairs of teachers.",
     papers={
         "arXiv:2303.01429 (networks)": "The published text was not readable; teachers, sizes and protocol are our own. "
         "The best depth changes as expected if the other layers are drawn anew, and is 0 if they start from the "

@@ -21,6 +21,7 @@ COORDINATES = 1e12  # which stands for infinitely many: errors are in units of 1
 SINGLE = 100  # leading eigenvalues that are nodes of their own; later ones are taken together
 SIMULATED = MaskedRegression(PowerLaw(512, SHOWN, rotation=0), 0.125)  # 64 rows
 STEP = 0.05  # of log C, for a slope
+COMPUTES, TIMES_BEST = (1e3, 1e4, 1e5), (1 / 3, 1.0, 3.0)  # the rows of simulations, in units of the best number
 CHEAPEST, SETTLED, DEAREST = 1e2, 1e3, 1e9  # of C: below the middle one the best n are few
 
 
@@ -82,14 +83,47 @@ def predicted(model: MaskedRegression, computes: Sequence[float], d: int) -> dic
     return {"error": found.mean_test_error * d ** (1 - SHOWN)}
 
 
-def in_units(computes: Sequence[float], n: int, d: int) -> Array:
+def in_units(computes: Sequence[float], n: float, d: int) -> Array:
     """Return the times C/n in units in which the largest eigenvalue is d^exponent, as that of the record is."""
     return np.asarray(np.asarray(computes) / n * float(d) ** -SHOWN)
 
 
+def simulated(compute: float, rows: float, d: int, rng: Generator) -> float:
+    """Measure the error at a compute that is spent on so many rows."""
+    alone = MaskedRegression(PowerLaw(d, SHOWN, rotation=0), round(rows) / d)
+    return float(measured(alone, [compute], d, rng)["error"][0])
+
+
+def at_size(compute: float, rows: float, d: int) -> float:
+    """Return the error of so many rows of d coordinates by theory."""
+    found = masked.training_curve(PowerLaw(d, SHOWN, rotation=0), rows / d, in_units([compute], rows, d))
+    return float(found.mean_test_error[0]) * d ** (1 - SHOWN)
+
+
+def spent(compute: float, color: int) -> Curve:
+    """Declare the error at one compute against the rows that it is spent on, with a star at the best number."""
+    best = cache(partial(best_rows, SHOWN, compute))
+    return Curve(
+        model=float,
+        theory=lambda rows: error(SHOWN, rows, compute),
+        theory_at=partial(at_size, compute),
+        replicate=partial(simulated, compute),
+        line=lambda: best() * np.geomspace(0.3, 4, 16),
+        points=lambda: [float(round(times * best())) for times in TIMES_BEST],
+        stars=lambda: [best()],
+        d=512,
+        extrapolate=False,
+        unjudged="errors of few rows are larger than the theory of many says, by about half over their number",
+        color=color,
+        style="-",
+    )
+
+
 def of_rows(n: float) -> Curve:
     line = n * np.geomspace(1.0, 30 * n**SHOWN, 25)
-    return Curve(model=float, theory=lambda compute: error(SHOWN, n, compute), line=line[line < DEAREST * 1.01])
+    return Curve(
+        model=float, theory=lambda compute: error(SHOWN, n, compute), line=line[line < DEAREST * 1.01], style="-"
+    )
 
 
 EXPERIMENT = Experiment(
@@ -97,15 +131,16 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title="$a = 2$",
-            curves={f"$n = {n:g}$": of_rows(n) for n in (10.0, 100.0, 1000.0)}
-            | {
+            curves={
                 "best $n$": Curve(
                     model=float,
                     theory=partial(least_error, SHOWN),
                     line=np.geomspace(CHEAPEST, DEAREST, 15),
-                    style="-",
-                    color=6,
+                    style="--",
                 ),
+            }
+            | {f"$n = {n:g}$": of_rows(n) for n in (10.0, 100.0, 1000.0)}
+            | {
                 "$n = 64$, $d = 512$": Curve(
                     setting="simulated",
                     number="error",
@@ -114,14 +149,23 @@ EXPERIMENT = Experiment(
                     d=512,
                     theory_at=predicted,
                     extrapolate=False,
+                    style=":",
                 ),
             },
+            ylabel="mean test error times $d$",
+            yscale="log",
+            ordered=True,
+        ),
+        Panel(
+            title="$a = 2$, at one compute",
+            curves={f"$C = 10^{round(math.log10(C))}$": spent(C, 3 + k) for k, C in enumerate(COMPUTES)},
+            xlabel="rows $n$",
             ylabel="mean test error times $d$",
             yscale="log",
         ),
         Panel(
             title="slope with the best $n$",
-            curves={f"$a = {a:g}$": Curve(model=float, theory=partial(slope, a)) for a in EXPONENTS}
+            curves={f"$a = {a:g}$": Curve(model=float, theory=partial(slope, a), style="-") for a in EXPONENTS}
             | {
                 f"_law, {a:g}": level(partial(power, a), (SETTLED, DEAREST), "reference", style=":", color=color)
                 for color, a in enumerate(EXPONENTS)
@@ -141,8 +185,10 @@ EXPERIMENT = Experiment(
     xlabel="compute $C = n t$",
     xscale="log",
     caption="If the eigenvalues of the covariance are j^-a, the least error that a compute C = n t buys falls as "
-    "the power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. (a) the error of n rows after the "
-    "time t, in units of 1/d, and its envelope over n (black). All lines but that of 64 rows of 512 coordinates "
-    "are the theory for n far below d; its markers are simulations of these sizes. (b) minus the slope of the "
-    "envelope by theory, beside the predicted powers (dotted); the two differ by less than 0.0005 at C = 10^9.",
+    "the power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Markers are means of {replicates} simulations with d = 512. (a) The "
+    "error of n rows after the time t by the theory for n far below d, and its envelope over n (dashed); dotted: the "
+    "theory of 64 rows of 512 coordinates. (b) The error at one compute against the rows that it is spent on, by the "
+    "theory of d = 512; stars mark the best number of rows, which about doubles with each factor of ten in C. Errors of "
+    "few rows lie above the theory by about half over their number. (c) Minus the slope of the envelope by theory, "
+    "beside the predicted powers (dotted).",
 )

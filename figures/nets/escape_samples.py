@@ -6,20 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Curve, Experiment, Panel, Row, row
 from figures.nets.four_body import C, L, four_body_model, population, start
-from simulate.core import Estimate, Task, stream
+from simulate.core import Estimate, Share, Task, stream
 from simulate.nets import gradient_flow, sampled_contexts
 from theory.models import FactoredStack, Sequences
 from theory.nets import best_direction, escape_time, learning_threshold, structureless_gain
 from theory.potts import enumerate_states
 
-GAIN, COSINE = "largest gain in small weights", "escape on samples and on the population"
-SIZES = (10, 30, 100, 300, 1_000, 3_000)
+GAIN, COSINE, SAME = "largest gain in small weights", "direction of escape", "led to the same maximum"
+SIZES = (10, 30, 52, 100, 300, 1_000, 3_000)  # with the one where noise and signal offer the same gain
 SETS = 8  # of samples
 SCALE, ESCAPED = 0.2, 0.01  # of the start, and the gain in nats per site at which it has escaped
 STRUCTURELESS, DATA = "uniform colors", "the data"
-FLOW, NEAREST, SAME = "flow, same start", "limit, nearest maximum", "share with the same maximum"
+FLOW, NEAREST = "with the population, same start", "with its nearest maximum, limit of small weights"
+EQUAL = Curve(style=":", color=6)  # the line where noise and signal offer the same gain
+EQUAL_GAIN = "noise and signal offer the same gain"
 MAXIMA_STARTS = 24  # of the population's flow, in which all of its three maxima were found
 
 
@@ -110,12 +112,12 @@ def compute(context: Context) -> list[Row]:
         rows.append(row(DATA, M, panel=GAIN, theory=true, d=L, estimate=gain, judged=False))
         rows.append(row(DATA, M, panel=GAIN, theory=true))
         rows.append(row(FLOW, M, panel=COSINE, d=L, estimate=Estimate.of(agreement[:, k])))
-        for number, name in enumerate((NEAREST, SAME)):
-            rows.append(row(name, M, panel=COSINE, d=L, estimate=Estimate.of(nearest[:, k, number])))
-    name = f"$M = (c/S^*)^2 = {threshold:.0f}$"
+        rows.append(row(NEAREST, M, panel=COSINE, d=L, estimate=Estimate.of(nearest[:, k, 0])))
+        rows.append(row(f"_{SAME}", M, panel=SAME, d=L, estimate=Share.of(nearest[:, k, 1])))
     return rows + [
-        row(name, threshold * near, panel=COSINE, theory=height) for near, height in ((0.999, 0), (1.001, 1))
-    ]
+        row(EQUAL_GAIN, threshold * near, panel=panel, theory=height)
+        for panel in (COSINE, SAME) for near, height in ((0.999, 0), (1.001, 1))
+    ]  # fmt: skip
 
 
 EXPERIMENT = Experiment(
@@ -123,15 +125,22 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         Panel(title=GAIN, ylabel="$S^*$ (nats per site)", yscale="log"),
-        Panel(title=COSINE, ylabel="cosine of the logits, or share"),
+        Panel(title=COSINE, curves={EQUAL_GAIN: EQUAL}, ylabel="cosine of the logits", ylim=(-0.25, 1.05)),
+        Panel(
+            title=SAME,
+            curves={f"_{SAME}": Curve(average="share", color=1), EQUAL_GAIN: EQUAL},
+            ylabel="share of starts",
+            ylim=(0.0, 1.05),
+        ),
     ),
     xlabel="samples $M$",
     xscale="log",
     unjudged="the line is that of infinitely many samples",
     caption="Where noise and signal offer the same gain, two layers still leave the first plateau elsewhere on "
-    "samples than on the population. (a) Markers are the largest gain of weights on the unit sphere, found by "
-    "ascent, for M samples of a four-body model and for M uniform sequences, means over 8 sets; lines are the "
-    "population's gain, and c/sqrt(M) with the mean c of the uniform ones. (b) The cosine of gradient flows from "
-    "the same weights of scale 0.2 on M samples and on the population, at a gain of 0.01 nats; the vertical line "
-    "is where noise and signal offer the same gain. A start may be led to another maximum of the gain.",
+    "samples than on the population. (a) Markers are the largest gain of weights on the unit sphere for M samples "
+    "of a four-body model and for M uniform sequences; lines are the population's gain, and c/sqrt(M) with the "
+    "mean c of the uniform ones. They cross at the vertical line of b and c. (b) Cosines of the logits at escape "
+    "with those on the population: of flow from the same weights of scale 0.2 (at a gain of 0.01 nats), and, as "
+    "weights get small, with the nearest of the gain's three maxima. (c) How often small weights are led to the "
+    "maximum to which the population leads them.",
 )

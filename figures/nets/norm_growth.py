@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
             title=f"{way}: layer {layer + 1} over layer 3",
             curves=curves(way, layer),
             ylabel="ratio of growth",
-            ylim=(0.0, 2.0 * norm_ratios(3)[layer]),
+            ylim=(0.08, 20.0),
         )
         for way in (DESCENT, STOCHASTIC)
         for layer in (0, 1)
@@ -75,6 +75,7 @@ EXPERIMENT = Experiment(
     draft={"points": RECORD[:2]},
     xlabel="training step",
     xscale="log",
+    yscale="log",
     unjudged="the law is of gradient flow, and descent takes finite steps",
     caption="The squared norm of the first of three layers grows most, by a factor 2^(N-l) over layer N, which "
     "the symmetry of the network demands whatever is learned: this is no sign that layers learn orders one after "

@@ -13,11 +13,19 @@ from theory.models import DiscretePerceptron, equally_spaced_levels
 from theory.perceptron import CopyEntropy, copy_entropy, solution_entropy, zero_entropy_capacity
 
 ALPHA, LEVELS, COPIES = 0.4, (2, 3, 5, 9), 10
-PAIRS, GROUPS, LOADS = "pairs", f"groups of {COPIES}", f"largest load of groups of {COPIES}"
+PAIRS, GROUPS = f"pairs, $\\alpha = {ALPHA}$", f"groups of {COPIES}, $\\alpha = {ALPHA}$"
+LOADS = f"largest load of groups of {COPIES}"
 TOLERANCE = 1e-9
 # Enumerated weights by the number of levels, and squared differences |W - W'|^2/N at which their pairs are counted.
 COUNTED = {2: ((10, 20), (0.4, 0.8, 1.2)), 3: ((5, 10), (0.4, 0.8))}
 INSTANCES = 7  # under one median
+# Distances at which the largest load is computed, dense where it changes; the last are near those of typical pairs.
+LOAD_DISTANCES = {
+    2: (0.01, 0.025, 0.04, 0.055, 0.07, 0.085, 0.104),
+    3: (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.075, 0.104),
+    5: (0.01, 0.018, 0.028, 0.038, 0.048, 0.06, 0.076),
+    9: (0.01, 0.013, 0.016, 0.02, 0.04),
+}
 SHARES = (0.75, 0.87, 0.97)  # of the capacity: loads through which a parabola is laid
 
 
@@ -92,7 +100,7 @@ def lines(n_levels: int, context: Context) -> list[Row]:
         for panel, copies in ((PAIRS, 2), (GROUPS, COPIES)) for x in distances
     ]  # fmt: skip
     point = zero_entropy_capacity(equally_spaced_levels(n_levels))
-    loads = context.thin(np.linspace(0.01, 0.95 * min(0.11, typical_distance(point)), 4), 2)
+    loads = context.thin(LOAD_DISTANCES[n_levels], 2)
     rows += [row(name, x, panel=LOADS, theory=largest_load(n_levels, float(x), point.alpha)) for x in loads]
     return rows
 
@@ -121,7 +129,7 @@ def compute(context: Context) -> list[Row]:
 
 
 EXPERIMENT = Experiment(
-    title=f"Groups of close solutions, equally spaced levels in [-1, 1]; left and middle: $\\alpha = {ALPHA}$",
+    title="More levels, more groups of close solutions",
     compute=compute,
     panels=[
         Panel(title=PAIRS, xlabel="distance $(1 - q_1/Q)/2$", ylabel="$S_2$ (nats per weight and copy)"),

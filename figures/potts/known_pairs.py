@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences import SequenceAnalysis, decorate
-from figures.analyse.sequences.table import MAP
+from figures.analyse.sequences.table import MAP, NOISE, RANKED
 from figures.core import Axes, DataFrame, Panel, Row, row
 
 MANY = 100  # known pairs: circles around more are drawn small
@@ -56,13 +56,28 @@ def known_rows(
     return [*circles, *found, *squares, *chance]
 
 
+def known_among_strongest(analysis: SequenceAnalysis, known: NDArray[np.bool_]) -> list[Row]:
+    """Return those of the strongest pairs that are known, whose markers are filled, for a matrix (L, L) of these."""
+    shown = [entry for entry in analysis.rows if entry["panel"] == RANKED and entry["curve"] != NOISE]
+    return [
+        row(KNOWN, entry["x"], panel=RANKED, measured=entry["simulation"], d=analysis.n_sites)
+        for entry, pair in zip(shown, analysis.pairs, strict=False)
+        if known[pair.i, pair.j]
+    ]
+
+
 def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
-    """Draw the shares in their panel, and circles around the known pairs, called `label`, in the map."""
+    """Draw the shares in their panel, and mark the known pairs, called `label`, in the map and among the strongest."""
     if len(rows) and rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
         return
+    is_known = rows["curve"] == KNOWN
+    known = rows[is_known]
+    if len(rows) and rows["panel"].iloc[0] == RANKED:
+        decorate(axes, rows[~is_known])
+        axes.plot(known["x"], known["simulation"], "o", color="C1")
+        return
     decorate(axes, rows)
-    known = rows[rows["curve"] == KNOWN]
     if len(known):
         size, width = (2, 0.4) if len(known) > MANY else (4, 0.6)
         ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": size, "markeredgewidth": width}

@@ -6,7 +6,7 @@ from figures.analyse.sequences import SequenceAnalysis
 from figures.core import Row
 from figures.potts.families import family
 from figures.potts.known_contacts import APART, read_contacts
-from figures.potts.known_pairs import known_rows
+from figures.potts.known_pairs import known_among_strongest, known_rows
 
 STRUCTURE = Path(__file__).parent / "data" / "DHFR.txt"
 LISTED = (40, 80, 159, 318)  # a quarter, half, once and twice the number of residues
@@ -17,7 +17,8 @@ def contacts(analysis: SequenceAnalysis) -> list[Row]:
     residues = analysis.reference
     assert residues is not None  # `family` was given its name
     known = read_contacts(STRUCTURE, residues)
-    return known_rows(analysis, known, apart=APART, numbers=residues.numbers, listed=LISTED)
+    circles_and_shares = known_rows(analysis, known, apart=APART, numbers=residues.numbers, listed=LISTED)
+    return [*circles_and_shares, *known_among_strongest(analysis, known)]
 
 
 EXPERIMENT = family(
@@ -31,6 +32,6 @@ EXPERIMENT = family(
     "loss of held-out sequences, none of which resembles a fitted one at 80 % of the sites, by the pair model, by "
     "frequencies of the column and by equal probabilities; bars are over clusters. (b) Scores of all pairs (dark: "
     "strong); circles above the diagonal are contacts in 1RX2: C-beta nearer than 8 angstroms. (c) The strongest "
-    "scores and the limit of noise (dotted) from shuffled columns. (d) The share of contacts among the strongest "
-    "pairs, beside chance.",
+    "scores of sites 4 or more apart, the first ten by name; filled ones are the contacts of b; dotted: the limit of "
+    "noise. (d) The share of contacts among the strongest pairs, beside chance.",
 )

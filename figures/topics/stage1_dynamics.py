@@ -12,43 +12,67 @@ from figures.topics.uniform_attention import Population, descent
 from simulate.core import stream
 from simulate.topics import topic_gap
 from theory.models import Masking, TopicModel
-from theory.topics import Stage1Flow, sectors, stage1_flow
+from theory.topics import Stage1Flow, same_topic_gap, sectors, stage1_flow
 
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 STEP = 0.5
-TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 Loss = Literal["squared", "cross_entropy"]
-LOSSES: dict[Loss, str] = {"squared": "squared loss", "cross_entropy": "cross-entropy"}
-THEORY, DESCENT, KNEES = "gradient flow", "gradient descent", "relaxation times"
+MEAN, TOPICS = "mean frequency", "topics"
 
 
 def path(loss: Loss, times: list[float], _size: int, rng: Generator) -> dict[str, NDArray[np.float64]]:
-    """Measure the gap and the loss of the value matrix after gradient descent to each time."""
-    found = descent(Population.of(MODEL, MASKING), loss, STEP, [round(t / STEP) for t in times], rng)
-    D = MODEL.n_tokens
-    return {"gap": np.array([topic_gap(MODEL, each[1:].reshape(D, D)) for each in found]), "loss": found[:, 0]}
+    """Measure the gap and the loss of the value matrix after gradient descent to each time, and what it predicts.
+
+    Where the mean frequency is learned, predicted frequencies of words sum to 1 in the mean over documents; where the
+    topics are, their regression on the true frequencies, both without their means, has the slope 1.
+    """
+    population = Population.of(MODEL, MASKING)
+    found = descent(population, loss, STEP, [round(t / STEP) for t in times], rng)
+    values = found[:, 1:].reshape(len(found), MODEL.n_tokens, MODEL.n_tokens)
+    predicted = (population.visible @ values.transpose(0, 2, 1))[..., 1:]  # (times, documents, words)
+    varying = population.words[:, 1:] - population.words[:, 1:].mean(axis=0)
+    return {
+        MEAN: predicted.sum(axis=2).mean(axis=1),
+        TOPICS: (predicted * varying).sum(axis=(1, 2)) / (varying**2).sum(),
+        "gap": np.array([topic_gap(MODEL, each) for each in values]),
+        "loss": found[:, 0],
+    }
 
 
 def flow(loss: Loss, times: Sequence[float]) -> Stage1Flow:
     return stage1_flow(MODEL, MASKING, times, loss=loss)
 
 
-def knees() -> list[float]:
-    at = sectors(MODEL, MASKING)
-    return [0.5 / at.mean, 0.5 / at.topic]
-
-
-def curves(loss: Loss, column: str) -> dict[str, Curve]:
-    def theory(t: float) -> float:
-        return float(getattr(flow(loss, [t]), column)[0])
-
-    declared = {
-        THEORY: Curve(number=column, setting=loss, points=()),
-        DESCENT: Curve(number=column, setting=loss, line=()),
+def learned(loss: Loss, times: Sequence[float]) -> dict[str, NDArray[np.float64]]:
+    """Return the shares of the mean frequency and of the topics that the flow has learned."""
+    found = flow(loss, times)
+    per_mask = MODEL.n_words * sectors(MODEL, MASKING).mean / MASKING.mask_fraction
+    return {
+        MEAN: per_mask * np.array([matrix.mask_column for matrix in found.matrices]),
+        TOPICS: found.gap / same_topic_gap(MODEL, MASKING),
     }
-    marks = {KNEES: Curve(model=float, theory=theory, line=(), points=knees)} if loss == "squared" else {}
-    return declared | marks
+
+
+def shares() -> dict[str, Curve]:
+    """Declare both shares, and stars at their relaxation times, in one color each."""
+    at = sectors(MODEL, MASKING)
+    curves = {
+        name: Curve(number=name, setting="squared", theory=learned, color=k) for k, name in enumerate((MEAN, TOPICS))
+    }
+    stars = {
+        f"_relaxation time, {name}": Curve(
+            model=float, theory=lambda t, name=name: float(learned("squared", [t])[name][0]), line=(), points=(time,),
+            color=k,
+        )
+        for k, (name, time) in enumerate(((MEAN, 0.5 / at.mean), (TOPICS, 0.5 / at.topic)))
+    }  # fmt: skip
+    return curves | stars
+
+
+def shown(loss: Loss, number: str) -> dict[str, Curve]:
+    return {f"_{number}": Curve(number=number, setting=loss, color=2, style="-")}
 
 
 EXPERIMENT = Experiment(
@@ -56,18 +80,23 @@ EXPERIMENT = Experiment(
     measure=path,
     by_point=True,
     theory=flow,
-    settings={loss: loss for loss in LOSSES},
+    settings={"squared": "squared", "cross_entropy": "cross_entropy"},
     streams=lambda seed, loss, _t, _size, r: stream(seed + r, "stage1_dynamics", loss),
     panels=[
-        Panel(title=f"{name}: {column}", curves=curves(loss, column), ylabel=ylabel)
-        for (loss, name), unit in zip(LOSSES.items(), ("loss", "loss (nats)"), strict=True)
-        for column, ylabel in (("gap", "same-topic minus different-topic"), ("loss", unit))
+        Panel(title="squared loss: what is learned", curves=shares(), ylabel="learned share", ylim=(-0.03, 1.07)),
+        Panel(title="squared loss: the loss", curves=shown("squared", "loss"), ylabel="loss"),
+        Panel(
+            title="cross-entropy: the gap",
+            curves=shown("cross_entropy", "gap"),
+            ylabel="same-topic minus different-topic",
+        ),
+        Panel(title="cross-entropy: the loss", curves=shown("cross_entropy", "loss"), ylabel="loss (nats)"),
     ],
-    line=np.geomspace(1, 2000, 120),
+    line=np.geomspace(1, 1000, 100),
     points=TIMES,
     d=MODEL.n_tokens,
     extrapolate=False,
-    replicates=2,
+    replicates=6,
     draft={"points": TIMES[:4]},
     xlabel="time $t$",
     xscale="log",
@@ -75,8 +104,8 @@ EXPERIMENT = Experiment(
     caption="Under the squared loss the mean frequency of words is learned by the time 22.6 and the topics by "
     "150.4; under the cross-entropy the gap between same-topic and different-topic entries grows without end. T = "
     "10 topics of v = 10 words, tau = 2 in a document, masking rates (0.15, 0.1, 0.1), uniform attention without "
-    "bias. Lines are gradient flow from zero, in closed form for the squared loss and from two scalar equations "
-    "for the cross-entropy; stars mark the relaxation times 1/(2 Lambda) of both directions. Squares are gradient "
-    "descent with step 0.5 on all 101 x 101 entries from two small random starts; no z is given, since finite "
-    "steps are not flow.",
+    "bias. Lines are gradient flow from zero; markers are gradient descent with step 0.5 on all 101 x 101 entries "
+    "from {replicates} small random starts; no z is given, since finite steps are not flow. (a) The mean sum of "
+    "predicted frequencies, and the slope of predicted on true ones between documents; stars are the relaxation "
+    "times 1/(2 Lambda) of both directions. (b, c, d) Both losses and the gap.",
 )
