@@ -26,7 +26,7 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     sizes = listed(measured.loc[np.isfinite(measured["size"]), "size"])
     replicates = listed(measured["replicates"])
     text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
-    if measured.empty:
+    if measured.empty or not experiment.bars:
         return text
     places = ["panel", "curve", "x", "size"]
     runs = pd.MultiIndex.from_frame(rows.loc[rows["kind"] == RUN, places])

@@ -234,6 +234,7 @@ class Experiment:
     ylim: tuple[float, float] | None = None
     ordered: bool = False  # whether curves are those of an ordered parameter: they have shades from dark to light
     caption: str = ""  # follows the title above the table
+    bars: bool = True  # whether the caption is to say what bars are: False where `draw` leaves none
     figsize: tuple[float, float] | None = None  # inches; default one column, or one row of panels
     draw: "Callable[[Axes, DataFrame], None] | None" = None  # adds to a panel, given its rows
     skip: Callable[[], str | None] | None = None  # the reason why it cannot run here, or None

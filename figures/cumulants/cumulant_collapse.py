@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment
+from figures.core import Curve, Experiment, level
 from simulate.core import stream
 from simulate.cumulants import descended_accuracy, random_features_accuracy
 from theory.cumulants import oracle_accuracy
@@ -12,6 +12,7 @@ from theory.models import SpikedCumulant
 BETA = 10.0
 KAPPAS = (0.5, 2, 4, 8, 16)  # samples of each class over d^2
 EPOCHS, RIDGE = 200, 0.1
+GUESSED = 0.51  # about the largest of 40 accuracies on 10^4 test samples, whose mean is 1/2
 NETWORKS, FEATURES = "networks", "features"
 NO_THEORY = "there is no theory of the two learners"
 
@@ -36,11 +37,14 @@ def curves(*dimensions: int) -> dict[str, Curve]:
         f"{name}, $d = {d}$": Curve(number=kind, setting=kind, d=d, unjudged=NO_THEORY)
         for kind, name in learners.items()
         for d in (dimensions if kind == NETWORKS else dimensions[-1:])
-    } | {"spike known": best}
+    } | {
+        "direction known": best,
+        "guessing": level(lambda: GUESSED, (KAPPAS[0], KAPPAS[-1]), "reference", style="--", color=6),
+    }
 
 
 EXPERIMENT = Experiment(
-    title=rf"Hidden direction, $\beta = {BETA:g}$: trained as published",
+    title="Networks notice a hidden direction at $n$ of order $d^2$, random features do not",
     measure=accuracy,
     settings={kind: lambda kappa, kind=kind: (kind, kappa) for kind in (NETWORKS, FEATURES)},
     streams=draws,
@@ -55,12 +59,12 @@ EXPERIMENT = Experiment(
     ylabel="best test accuracy along a training",
     xscale="log",
     ylim=(0.48, 0.76),
-    caption="Accuracies of different dimensions fall nearly on one curve when samples are counted in d^2; its rise is "
-    "the steeper the larger d is. Data: Gaussian, and not Gaussian along one hidden direction of signs. "
-    "Network: two layers with 5 d ReLU units and two outputs, trained on the square loss by plain descent of "
-    "rate 0.002, one sample per step, with weight decay 0.002, for 200 epochs; the largest of 40 test "
-    "accuracies is shown, which is 0.51 for guessing. Random features: 5 d ReLU units, ridge 0.1. Line: the "
-    "accuracy of a test that knows the direction. Markers are means of {replicates} runs with error bars.",
+    caption="Every network exceeds guessing at 8 d^2 samples of each class, whether d is 8 or 12, and the accuracies "
+    "of both dimensions agree within the scatter of runs when samples are counted in d^2; random features guess. "
+    "Data: Gaussian, and not Gaussian along one hidden direction of signs (beta = 10). Network: two layers with 5 d "
+    "ReLU units and two outputs, trained on the square loss by plain descent of rate 0.002, one sample per step, with "
+    "weight decay 0.002, for 200 epochs; the largest of 40 test accuracies is shown, which is 0.51 for guessing "
+    "(dashed). Random features: 5 d ReLU units, ridge 0.1. Dotted: the accuracy of a test that knows the direction.",
     papers={
         "arXiv:2312.14922, Fig. 3": "Width, rate, decay, epochs, square loss and ridge are as published, and the start "
         "and single samples those of the authors' code. It agrees that networks notice the direction at n of order d^2 "

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
+from scipy.optimize import brentq
 
-from figures.core import Curve, Experiment, Panel, level
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level
 from figures.masked.half_chain import half_chain_of
-from figures.masked.spiked_noise import COLORS
 from simulate.masked import compared_overlaps
 from theory import random_matrix
 from theory.core.arrays import Array
@@ -16,7 +16,8 @@ from theory.models import Flow, SpikedData
 from theory.random_matrix import SpikeOutlier
 
 STRENGTHS = (20.0, 10.0)
-LINE = np.geomspace(0.01, 30, 17)
+NEEDED = "what it takes to be seen"
+LINE = np.array(sorted({*np.geomspace(0.01, 30, 17).round(4), 0.26, 0.38, 0.41, 0.43, 0.7}))  # finer near 0.42
 JUDGED = 1.2  # times its threshold
 
 
@@ -45,8 +46,21 @@ def least(time: float) -> float:
     return found(STRENGTHS[0], float(time)).threshold
 
 
+@cache
+def lost_at() -> tuple[float, ...]:
+    """Return the time at which the weaker spike falls below the threshold."""
+    return (float(np.exp(brentq(lambda log_t: least(np.exp(log_t)) - STRENGTHS[1], *np.log([0.38, 0.46]), xtol=2e-3))),)
+
+
 def pca() -> float:
     return float(random_matrix.threshold(SpikedData(half_chain_of(math.inf), alpha=1.0, method="pca")))
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the strengths at their lines."""
+    if rows["panel"].iloc[0] == NEEDED:
+        for place, strength in enumerate(STRENGTHS):
+            axes.text(LINE[0], strength + 0.2, rf"$\theta = {strength:g}$", color=f"C{place}", fontsize=7)
 
 
 EXPERIMENT = Experiment(
@@ -68,13 +82,13 @@ EXPERIMENT = Experiment(
                 for strength in STRENGTHS
             },
             ylabel=r"overlap $(u \cdot v)^2$",
-            ylim=(-0.05, 1),
+            ylim=(-0.15, 1.1),
         ),
         Panel(
-            title="what it takes to be seen",
+            title=NEEDED,
             curves={
-                "threshold, flow": Curve(model=float, theory=least, points=(), color=4),
-                "PCA, three kinds alike": level(pca, (LINE[0], LINE[-1]), style="--", color=COLORS["pca"]),
+                "threshold, flow": Curve(model=float, theory=least, points=(), stars=lost_at, color=4, style="-"),
+                "PCA, three kinds alike": level(pca, (LINE[0], LINE[-1]), style="--", color=6),
                 **{
                     rf"_$\theta = {strength:g}$": level(
                         partial(float, strength), (LINE[0], LINE[-1]), "reference", style=":", color=place
@@ -86,17 +100,17 @@ EXPERIMENT = Experiment(
             ylim=(6, 22),
         ),
     ],
+    draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.2 times as strong as its threshold",
     line=LINE,
     d=120,
     replicates=14,
     xlabel="time of training $t$",
     xscale="log",
-    caption="Training can forget a direction that it sees at first: the spike of strength 10 has an outlier up to "
-    "t = 0.42 and none from then on; that of strength 20 stays above the threshold, while its overlap falls from "
-    "0.93 to 0.81. PCA, with or without the diagonal or standardized, sees both. All variances of the noise are "
-    "1; half the coordinates are an AR(1) chain with r = 0.8, half independent; alpha = 1. (a) lines are theory "
-    "for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d, with bars; those of one strength "
-    "share their draws. (b) the threshold by theory along training, beside that of PCA (dashed) and the two "
-    "strengths (dotted).",
+    caption="Training can forget a direction that it sees at first: the spike of strength 10 has an outlier up to t = "
+    "0.42 and none from then on; that of strength 20 stays above the threshold, while its overlap falls from 0.93 to "
+    "0.81. All variances of the noise are 1; half the coordinates are an AR(1) chain with r = 0.8, half independent; "
+    "alpha = 1. (a) lines are theory for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d, with "
+    "bars; those of one strength share their draws. (b) the threshold by theory along training, beside that of PCA "
+    "(three kinds alike) and the two strengths; the star is where the weaker spike is lost.",
 )

@@ -11,6 +11,7 @@ from simulate.masked import impute, with_holes
 from theory.core.arrays import Array
 
 TABLES = {"breast cancer": "load_breast_cancer", "wine": "load_wine"}
+LIMITS = {"breast cancer": (0.001, 1.5), "wine": (0.1, 1.5)}
 SHARES = (0.1, 0.3)
 ROWS = 150
 
@@ -52,8 +53,9 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Draw the line of a perfect prediction, and that of filling with the mean."""
-    axes.axline((0.1, 0.1), (1, 1), color="0.6", linewidth=0.8, zorder=0)
+    """Draw the line of a perfect prediction, those of twice and half of it, and that of filling with the mean."""
+    for factor, style in ((0.5, "--"), (1, "-"), (2, "--")):
+        axes.axline((0.1, 0.1 * factor), (1, factor), color="0.6", linewidth=0.8, linestyle=style, zorder=0)
     axes.axhline(1, color="0.8", linewidth=0.6, linestyle=":", zorder=0)
     del rows
 
@@ -61,20 +63,18 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 EXPERIMENT = Experiment(
     title="How well holes are filled is known without their values, mostly within a factor of two",
     compute=compute,
-    panels=tuple(Panel(title=name, curves={}) for name in TABLES),
+    panels=tuple(Panel(title=name, xlim=ends, ylim=ends) for name, ends in LIMITS.items()),
     draw=draw,
     skip=partial(missing_extra, "figures", "sklearn"),
     xlabel="predicted squared error / variance",
     ylabel="realized / variance",
     xscale="log",
     yscale="log",
-    xlim=(0.008, 1.5),
-    ylim=(0.008, 1.5),
     unjudged="a table is no sample of a known law, and replicates share its rows",
     caption="How well the holes of each column are filled is known without their true values. In 150 rows of each of "
-    "two tables (30 and 13 columns, scaled to variance 1) 10 or 30 % of the entries are made holes and filled "
-    "by expectation maximization with a ridge. Horizontal: the squared error that is predicted from the entries seen, "
+    "two tables (30 and 13 columns, scaled to variance 1) 10 or 30 % of the entries are made holes and filled by "
+    "expectation maximization with a ridge. Horizontal: the squared error that is predicted from the entries seen, "
     "which are hidden in turn. Vertical: that of the filled holes. Each marker is a column, a mean over {replicates} "
-    "draws of rows and holes with error bars. The diagonal is a perfect prediction; at the dotted line filling is no "
-    "better than the mean of the column.",
+    "draws of rows and holes with error bars. The diagonal is a perfect prediction, dashed lines are twice and half "
+    "of it; at the dotted line filling is no better than the mean of the column.",
 )

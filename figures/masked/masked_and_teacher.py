@@ -35,7 +35,7 @@ EXPERIMENT = Experiment(
             replicate=mean_test_error,
         ),
         "teacher, noise as in the data": teacher(CONDITIONAL_VARIANCE, (0.35, 0.6, 0.85, 1.2, 2.0, 3.2)),
-        "teacher, no noise": teacher(0.0, (0.25, 0.5, 0.75)),
+        "teacher, no noise": teacher(0.0, (0.25, 0.5, 0.75, 1.0, 1.5, 2.5)),
     },
     line=np.geomspace(0.2, 5, 161),
     points=(0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0),
@@ -44,12 +44,11 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="test error",
     xscale="log",
-    yscale="log",
-    ylim=(0.1, 5),
-    caption="Masked regression peaks at n = d although no noise is added to any label: the part of a coordinate "
-    "that the others cannot explain takes the place of noise. A linear teacher on the same inputs (AR(1), r = "
-    "0.7, ridge 0.003), whose labels have noise of the variance of this part, gives nearly the same curve: its "
-    "error is larger by up to 6.5 % below n = d, and within 0.3 % beyond. A teacher without noise has no peak: "
-    "its error falls below the frame. The vertical axis is the mean squared error on new samples. Lines are the "
-    "theory in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated.",
+    ylim=(-0.06, 2.4),
+    caption="Masked regression peaks at n = d although no noise is added to any label: the part of a coordinate that "
+    "the others cannot explain takes the place of noise. A linear teacher on the same inputs (AR(1), r = 0.7, ridge "
+    "0.003), whose labels have noise of the variance of this part, gives nearly the same curve: its error is larger "
+    "by up to 6.5 % below n = d, and within 0.3 % beyond. A teacher without noise has no peak: its error falls to the "
+    "order of the squared ridge. The vertical axis is the squared error. Lines are the theory in the limit d = "
+    "infinity; markers are simulations at d = {sizes}, extrapolated.",
 )

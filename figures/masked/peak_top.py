@@ -1,5 +1,6 @@
 """The exact top of the interpolation peak over the number of samples: its place and its height at every ridge."""
 
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -7,15 +8,17 @@ from scipy.optimize import minimize_scalar
 from sympy import Expr
 
 from figures.core import NONE, Curve, Experiment, Panel
-from simulate.masked import mean_test_error
+from simulate.masked import fit, mean_test_error, sample
 from theory import masked
 from theory.masked import closed_forms
-from theory.models import AR1, Isotropic, MaskedRidge
+from theory.models import AR1, Covariance, Isotropic, MaskedRidge
 
 R = 0.6
 INDEPENDENT, CHAIN = Isotropic(np.inf), AR1(np.inf, R)
 SIDES = {0.01: (0.7, 1.4), 0.1: (0.5, 1.6), 1.0: (0.15, 2.0)}  # ridge: sample ratios below and above the top
+AROUND = {0.01: 0.2, 0.1: 0.45, 1.0: 0.7}  # ridge: how far, in ln n, a top is looked for from where it should be
 CHAIN_SEARCH = (0.35, 1.05)  # sample ratios between which the chain has its top, at the ridges that are shown
+TOPS = np.linspace(0.25, 0.993, 60)  # sample ratios at which some ridge has its top
 RIDGES, CHAIN_RIDGES = np.geomspace(1e-3, 3, 31), np.geomspace(1e-3, 0.1, 17)
 
 
@@ -31,6 +34,11 @@ def height(lam: float) -> float:
     return number(closed_forms.isotropic_peak_height(), lam)
 
 
+def top_at(alpha: float) -> float:
+    """Return the height of the top that stands at a sample ratio below one."""
+    return height(1 / alpha - 1)
+
+
 def test_error(model: MaskedRidge) -> float:
     return masked.solve(model).mean_test_error
 
@@ -44,6 +52,30 @@ def chain_top(lam: float) -> MaskedRidge:
     return MaskedRidge(CHAIN, float(found.x), lam)
 
 
+@dataclass(frozen=True)
+class Search:
+    """Looks for the top of one draw's curve around a sample ratio, which is the prediction."""
+
+    covariance: Covariance
+    alpha: float
+    lam: float
+
+
+def measured_place(search: Search, d: int, rng: np.random.Generator) -> float:
+    """Find the sample ratio at which the error of a draw of d coordinates is largest, as rows are added to the draw.
+
+    It is that of a polynomial of third order in ln n through the logarithms of the errors at seven numbers of rows.
+    """
+    target, width = search.covariance.resized(d), AROUND[search.lam]
+    sizes = np.unique(np.round(search.alpha * d * np.exp(np.linspace(-width, width, 7)))).astype(int)
+    X = sample(target, int(sizes[-1]), rng)
+    errors = [fit(X[:n], search.lam).mean_test_error(target) for n in sizes]
+    cubic = np.polynomial.Polynomial.fit(np.log(sizes / (search.alpha * d)), np.log(errors), 3)
+    flat = cubic.deriv().roots()
+    tops = [root.real for root in flat if abs(root.imag) < 1e-9 and cubic.deriv(2)(root.real) < 0]
+    return search.alpha * float(np.exp(min(tops, key=abs)))
+
+
 def chain_at_one(lam: float) -> float:
     """Return the error of the chain at alpha = 1 to the next order, from the mean powers of its precision."""
     tau, tau_2 = (1 + R**2) / (1 - R**2), ((1 + R**2) ** 2 + 2 * R**2) / (1 - R**2) ** 2
@@ -54,7 +86,6 @@ def at_ridge(lam: float) -> Curve:
     return Curve(
         model=partial(MaskedRidge, INDEPENDENT, lam=lam),
         points=(SIDES[lam][0], place(lam), SIDES[lam][1]),
-        stars=(place(lam),),
     )
 
 
@@ -63,7 +94,12 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title="independent coordinates",
-            curves={rf"$\lambda = {lam}$": at_ridge(lam) for lam in SIDES},
+            curves={rf"$\lambda = {lam}$": at_ridge(lam) for lam in SIDES}
+            | {
+                "tops, closed form": Curve(
+                    model=float, theory=top_at, replicate=NONE, points=(), line=TOPS, style=":", color=6
+                )
+            },
             line=np.geomspace(0.1, 4, 121),
             xlabel=r"sample ratio $\alpha = n/d$",
             ylabel="mean test error",
@@ -87,12 +123,20 @@ EXPERIMENT = Experiment(
         Panel(
             title="place",
             curves={
-                r"$1/(1 + \lambda)$": Curve(model=float, theory=place, replicate=NONE, points=()),
+                r"$1/(1 + \lambda)$": Curve(
+                    model=lambda lam: Search(INDEPENDENT, place(lam), lam),
+                    theory=lambda search: place(search.lam),
+                    points=tuple(AROUND),
+                ),
                 f"AR(1), $r = {R}$": Curve(
-                    model=float, theory=lambda lam: chain_top(lam).alpha, replicate=NONE, points=(), line=CHAIN_RIDGES
+                    model=lambda lam: Search(CHAIN, chain_top(lam).alpha, lam),
+                    theory=lambda search: search.alpha,
+                    points=(0.01,),
+                    line=CHAIN_RIDGES,
                 ),
             },
             line=RIDGES,
+            replicate=measured_place,
             ylabel=r"sample ratio $\alpha^*$ of the top",
             yscale="linear",
         ),
@@ -105,10 +149,10 @@ EXPERIMENT = Experiment(
     xlabel=r"ridge $\lambda$",
     xscale="log",
     yscale="log",
-    caption="For independent coordinates the interpolation peak has its top at alpha = 1/(1 + lambda) exactly, "
-    "and the height (1 + sqrt(1 + 1/lambda))/2. (a) mean squared error against the sample ratio; stars are these "
-    "closed forms. (b, c) Height and place of the top against the ridge, that of a loss averaged over samples. "
-    "The lines of AR(1) are the largest error that the solver finds; its top lies further below alpha = 1. Dotted "
-    "is the small-ridge law of the error at alpha = 1 with its next order. Markers are simulations at d = "
-    "{sizes}, extrapolated in 1/d, with error bars, at the tops ((a), under the stars) and on both sides.",
+    caption="For independent coordinates the interpolation peak has its top at alpha = 1/(1 + lambda) exactly, and "
+    "the height (1 + sqrt(1 + 1/lambda))/2. (a) The black dotted line passes through the tops of all ridges by these "
+    "closed forms. (b, c) Height and place of the top against the ridge, that of a loss averaged over samples. The "
+    "lines of AR(1) are the largest error that the solver finds. Dotted orange is the small-ridge law at alpha = 1 "
+    "with its next order. Markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars; places are "
+    "tops of cubics in ln n through seven errors of one draw, to which rows are added.",
 )

@@ -1,5 +1,7 @@
 """Optimal embeddings with uniform attention show the topics as blocks, which are flat only under weight decay."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,7 +61,7 @@ def compute(context: Context) -> list[Row]:
     )
     finite = finite_length_value_matrix(mixture, MASKING, LENGTHS)  # the embedding is symmetric: its gap is the same
     best, delta = optimal_embedding_gram(model, MASKING), same_topic_gap(model, MASKING)
-    rows = entries(best.matrix, CLOSED)
+    rows = [*entries(best.matrix, CLOSED), row("gap", 0, panel=CLOSED, theory=delta)]
     for panel, E in found.items():
         rows += entries(np.asarray(E), panel, measured=True)
         same, different = row_means(np.asarray(E), model)
@@ -82,7 +84,13 @@ def row_means(E: NDArray[np.float64], model: TopicModel) -> tuple[NDArray[np.flo
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw the entries as an image, and write the gap on it, with its standard deviation over rows."""
     draw_entries(axes, rows, "$E_{ij}$", (-0.1, 0.3))
+    gap = rows[rows["curve"] == "gap"].iloc[0]
+    said = f"gap {gap['theory']:.4f}"
+    if not math.isnan(gap["simulation"]):
+        said = f"gap {gap['simulation']:.4f} ± {gap['stderr'] * math.sqrt(gap['replicates']):.1g}"
+    axes.text(0.03, 0.97, said, transform=axes.transAxes, va="top", color="white", fontsize=8)
 
 
 EXPERIMENT = Experiment(
@@ -95,11 +103,12 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=[Panel(title=name, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS, DIRICHLET)],
     draw=draw,
+    bars=False,
     unjudged="the scatter between rows is no error of sampling",
-    caption="In every row of E = W_E' W_E the mean over the own topic exceeds that of others by 1/(v (1 - (1 - "
-    "p_c) p_m)) = 0.1156, while single entries are not determined without weight decay. Attention is uniform "
+    caption="In every row of E = W_E' W_E the mean over the own topic exceeds that of others by 1/(v (1 - (1 - p_c) "
+    "p_m)) = 0.1156, the gap, while single entries are not determined without weight decay. Attention is uniform "
     "without bias, T = 10 topics of v = 10 words, tau = 2 in a document, masking rates (0.15, 0.1, 0.1). (a) The "
-    "closed form of least trace; (b) trained from a random start; (c) with a weight decay of 1e-6, which makes "
-    "blocks flat; (d) trained on 10000 documents of Dirichlet shares, whose finite length raises the diagonal. "
-    "The table gives means over rows; digits in brackets are the spread over rows.",
+    "closed form of least trace; (b) trained from a random start; (c) with a weight decay of 1e-6, which makes blocks "
+    "flat; (d) trained on 10000 documents of Dirichlet shares, whose finite length raises the diagonal. White: the "
+    "mean gap of a row and its standard deviation over rows.",
 )
