@@ -200,10 +200,9 @@ EXPERIMENT = Experiment(
     xscale="log",
     draw=draw,
     caption="With hinge loss a large ridge leaves the bias to few samples, and the error rises: the best ridge is "
-    "3.78 (dotted). Two clusters have opposite means and unequal covariances; a twentieth of the labels is flipped. "
-    "Lines are the theory of infinitely many samples, of which one in 270 decides on the bias at ridge 7, one in "
-    "10^10 at 14. Circles are fits of 2000 samples (d = 1000) with fixed label counts; in (c) they are compared with "
-    "fits at the best ridge to the same samples. Of 300 samples (d = 150) none decides: broad bars reach from the "
-    "least to the largest bias, and error, that fits equally well; theory lies between. Labels drawn one by one "
-    "(single fits) do not balance.",
+    "3.78 (dotted). Clusters have opposite means, unequal covariances; a twentieth of the labels is flipped. Lines "
+    "are the theory of infinitely many samples, of which one in 270 decides on the bias at ridge 7, one in 10^10 at "
+    "14. Circles are fits of 2000 samples (d = 1000) with fixed label counts; (c) subtracts the fit at the best ridge "
+    "to the same samples. Of 300 samples (d = 150) none decides: broad bars reach from the least to the largest bias, "
+    "and error, that fits equally well; theory lies between. Labels drawn one by one do not balance.",
 )

@@ -182,5 +182,5 @@ EXPERIMENT = Experiment(
     "labels have noise of variance 0.1. Lines are the theory at p = infinity; markers are simulations at p = {sizes}. "
     "(a) Middle markers stand at the best strengths; dotted is the least error if the law of the weights is known. "
     "(c) Without noise and at strength 0.001 the error falls where the share of nonzero weights is below the phase "
-    "boundary of Donoho, Maleki and Montanari (computed here), which (d) shows beside the settings of (c).",
+    "boundary of Donoho, Maleki and Montanari, drawn in (d) with the settings simulated.",
 )

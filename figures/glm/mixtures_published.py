@@ -111,8 +111,8 @@ EXPERIMENT = Experiment(
     "they simulated within 0.015, at the smallest ratio 0.023 (crosses). (a) two equally frequent clusters +-mu, |mu| "
     "= 1; the inputs have variances 0.1 and 0.5 in equal shares (square loss, ridge 0.01), 0.5 and 0.1 in shares 0.8 "
     "and 0.2 (hinge loss, ridge 0.1), or 0.5 (logistic loss, ridge 0.01). (b) three orthonormal means, variance 0.5, "
-    "ridge 0.001; the black line is the error of the best rule where means are random. Colored lines are the theory at "
-    "p = infinity, markers simulations at p = {sizes}, extrapolated in 1/p, with error bars.",
+    "ridge 0.001; the black line is the error of the best rule where means are random. Colored lines are the theory "
+    "at p = infinity, markers simulations at p = {sizes}, extrapolated in 1/p, with error bars.",
     draft=thinned,
     draw=lambda axes, _rows: cross_out(axes),
 )

@@ -177,9 +177,9 @@ EXPERIMENT = Experiment(
     caption="Almost without a ridge, the error of the logistic loss has a small bump where the training set becomes "
     "separable, that of the square loss its peak where it is interpolated. Labels are sign(theta.c) of Gaussian "
     "inputs c in d dimensions; the classifier reads p features sign(F c), n/d = 3, lambda = 0.0001 unless stated. "
-    "Lines are the theory for d = infinity; markers are fits to the nonlinear features at d = 40 and 80, extrapolated "
-    "in 1/d, the same samples for all losses and ridges. Dotted lines and stars mark separability and p = n. (c) What "
-    "errors have more than at p/n = 0.31, at d = 300, with the same samples for all markers; a ridge of 0.01 removes "
-    "the bump.",
+    "Lines are the theory for d = infinity; markers are fits to the nonlinear features at d = 40 and 80, "
+    "extrapolated, the same samples for all losses and ridges. Dotted lines and stars mark separability and p = n. "
+    "(c) Errors less those at p/n = 0.31, for d = 300 and the same samples everywhere; a ridge of 0.01 removes the "
+    "bump.",
     draft=thinned,
 )
