@@ -141,10 +141,10 @@ EXPERIMENT = Experiment(
     seed=16,  # samples that no earlier table had
     xlabel=r"share of group + $\rho$",
     caption="Weights that count each group as one half narrow the gap in accuracy without closing it, and selection "
-    "stays unequal. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5 with each other, and "
-    "0.3 and 0.1 with v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; markers are simulations "
-    "at d = 60 and 120, in c at 90 and 180, extrapolated in 1/d, all classifiers on the same samples. (a) Accuracies "
-    "against the share of group +. (b) The rate at which group - is selected over that of group +. (c) What coupling "
-    "two classifiers adds: group + gains most from a moderate one.",
+    "stays unequal. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5, and 0.3 and 0.1 with "
+    "v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; markers are simulations at d = 60 and "
+    "120, in (d) at 90 and 180, extrapolated in 1/d, all classifiers on the same samples. (a) Accuracies against the "
+    "share of group +. (b) Their difference. (c) The rate of selection of group - over that of group +. Gray: equal "
+    "groups. (d) What a coupling adds: group + gains most from a moderate one.",
     draft=partial(thinned, line=3, points=1),
 )
