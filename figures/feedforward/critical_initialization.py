@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         Panel(title=SIGNALS, curves={}, ylabel=r"depth scale $\xi$ (layers)", yscale="log"),
-        Panel(title=GRADIENTS, curves={}, ylabel="depth scale of gradients (layers)", yscale="log"),
+        Panel(title=GRADIENTS, curves={}, ylabel=r"depth scale $\xi$ (layers)", yscale="log"),
         Panel(
             title=DRAWN,
             curves={},

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import frozen_risks, warm_start_risks
 from theory.feedforward import frozen_risk, switching_sizes, warm_start_risk
@@ -117,7 +117,12 @@ EXPERIMENT = Experiment(
             xlabel="samples over the switching size, $n/n_*$",
             ylabel="excess risk of the deeper freezing",
         ),
-        Panel(title=WARM, curves={}, ylabel=r"risk $E(w \cdot x - \hat y)^2$", yscale="log"),
+        Panel(
+            title=WARM,
+            curves={"best frozen depth": Curve(model=None, color=4)},
+            ylabel=r"risk $E(w \cdot x - \hat y)^2$",
+            yscale="log",
+        ),
     ),
     xlabel="samples $n$ (at $d = 400$)",
     xscale="log",

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Experiment, Panel, thinned
+from figures.core import Curve, Experiment, Panel, thinned
 from figures.glm.observables import test_error, train_loss
 from simulate.core import stream
 from simulate.glm import test_error as error_replicate
@@ -78,7 +78,10 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=r"ridge regression, noise $\Delta = 0.1$",
-            curves={rf"$\lambda = {lam}$": partial(regression, lam=lam) for lam in (1e-3, 0.05, 0.5)},
+            curves={
+                rf"$\lambda = {lam}$": Curve(model=partial(regression, lam=lam), color=color)
+                for color, lam in enumerate((1e-3, 0.05, 0.5), start=3)
+            },
             theory=test_error,
             replicate=error_replicate,
             ylabel="mean squared test error",

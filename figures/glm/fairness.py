@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment, Panel, thinned
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.glm.observables import accuracy, fairness
 from simulate.core import stream
 from simulate.glm import measure
@@ -34,7 +34,9 @@ def coupled(strength: float, fraction: float) -> TeacherMixture:
 
 SETTINGS = {"plain": plain, "reweighed": reweighed, "coupled": partial(coupled, COUPLING)}
 COUPLINGS = "couplings"
-PLUS, MINUS, IMPACT = "accuracy of group +", "accuracy of group -", "impact"
+PLUS, MINUS, GAP, IMPACT = "accuracy of group +", "accuracy of group -", "gap in accuracy", "impact"
+DIFFERENCES, RATES = "gap, group + less group $-$", "rate of selection, group $-$ over +"
+EQUAL = {DIFFERENCES: 0.0, RATES: 1.0}  # what equal groups have
 GAINS = ("gain of group +", "gain of group -")
 
 
@@ -43,7 +45,7 @@ def measured(model: TeacherMixture, d: int, rng: Generator) -> dict[str, float]:
     state = rng.bit_generator.state
     found = measure(model, d, rng)
     (plus, minus), (selected_plus, selected_minus) = 1 - found.cluster_errors, found.selection_rate
-    numbers = {PLUS: plus, MINUS: minus, IMPACT: selected_minus / selected_plus}
+    numbers = {PLUS: plus, MINUS: minus, GAP: plus - minus, IMPACT: selected_minus / selected_plus}
     if model.coupling is None or model.group_fraction != FRACTION:
         return numbers
     rng.bit_generator.state = state  # the same sample again
@@ -52,7 +54,8 @@ def measured(model: TeacherMixture, d: int, rng: Generator) -> dict[str, float]:
 
 
 def predicted(model: TeacherMixture) -> dict[str, float]:
-    return {PLUS: accuracy(0)(model), MINUS: accuracy(1)(model), IMPACT: fairness("disparate_impact")(model)}
+    plus, minus = accuracy(0)(model), accuracy(1)(model)
+    return {PLUS: plus, MINUS: minus, GAP: plus - minus, IMPACT: fairness("disparate_impact")(model)}
 
 
 def predicted_gains(model: TeacherMixture) -> dict[str, float]:
@@ -79,6 +82,20 @@ def both(setting: str, numbers: tuple[str, ...], color: int) -> dict[str, Curve]
     }
 
 
+def each(number: str) -> dict[str, Curve]:
+    """Show one number of all classifiers."""
+    return {
+        name if name != "coupled" else rf"coupled, $\gamma = {COUPLING}$": Curve(number=number, setting=name)
+        for name in SETTINGS
+    }
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw the line on which groups are equal."""
+    if (panel := rows["panel"].iloc[0]) in EQUAL:
+        axes.axhline(EQUAL[panel], color="0.6", linewidth=0.8, zorder=0)
+
+
 EXPERIMENT = Experiment(
     title="Two groups with different teachers: equal accuracy is not equal selection",
     papers={
@@ -90,16 +107,13 @@ EXPERIMENT = Experiment(
             title="one classifier",
             curves=both("plain", (PLUS, MINUS), 0) | both("reweighed", (PLUS, MINUS), 1),
             ylabel="accuracy (share of right signs)",
-            ylim=(0.55, 0.83),
         ),
+        Panel(title=DIFFERENCES, curves=each(GAP), ylabel="difference of the accuracies"),
         Panel(
-            title="rate of selection, group $-$ over +",
-            curves={
-                name if name != "coupled" else rf"coupled, $\gamma = {COUPLING}$": Curve(number=IMPACT, setting=name)
-                for name in SETTINGS
-            },
+            title=RATES,
+            curves=each(IMPACT),
             ylabel="disparate impact",
-            ylim=(0.2, 0.8),
+            ylim=(0.3, 1.05),
         ),
         Panel(
             title=rf"two coupled classifiers, $\rho = {FRACTION}$",
@@ -119,17 +133,18 @@ EXPERIMENT = Experiment(
     settings=SETTINGS | {COUPLINGS: partial(coupled, fraction=FRACTION)},
     streams=draws,
     together=samples,
+    draw=draw,
     line=np.linspace(0.02, 0.98, 33),
     points=(0.15, 0.4, 0.75),
     d=60,
     replicates=40,
     seed=16,  # samples that no earlier table had
     xlabel=r"share of group + $\rho$",
-    caption="Weights that count each group as one half narrow the gap in accuracy without closing it, and "
-    "selection stays unequal. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5 with "
-    "each other, and 0.3 and 0.1 with v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; "
-    "markers are simulations at d = 60 and 120, in c at 90 and 180, extrapolated in 1/d, all classifiers on the "
-    "same samples. (a) Accuracies against the share of group +. (b) The rate at which group - is selected over "
-    "that of group +. (c) What coupling two classifiers adds: group + gains most from a moderate one.",
+    caption="Weights that count each group as one half narrow the gap in accuracy without closing it, and selection "
+    "stays unequal. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5, and 0.3 and 0.1 with "
+    "v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; markers are simulations at d = 60 and "
+    "120, in (d) at 90 and 180, extrapolated in 1/d, all classifiers on the same samples. (a) Accuracies against the "
+    "share of group +. (b) Their difference. (c) The rate of selection of group - over that of group +. Gray: equal "
+    "groups. (d) What a coupling adds: group + gains most from a moderate one.",
     draft=partial(thinned, line=3, points=1),
 )

@@ -1,14 +1,15 @@
 """Hinge loss with a trained bias: a large ridge leaves it to a few samples, and the best ridge is in between."""
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from dataclasses import replace
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import NONE, Curve, Experiment, Panel, level
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, level
+from simulate.core import stream
 from simulate.glm import LinearFit, fit, population
 from simulate.glm.draw import draw_group
 from simulate.glm.errors import respond
@@ -32,31 +33,81 @@ CLUSTERS = [
 ]
 MODES = Modes(weights=[0.6, 0.4], covariances=[[0.5, 1.5], [0.8, 0.2]], gram=[[[0.6, 0.4]]])
 RIDGES = np.geomspace(0.3, 300, 46)
-MEASURED = (1.0, 2.0, 5.0, 8.0, 14.0)
-DETERMINED = 5.0  # ridge up to which some ten samples decide on the bias at the size that is measured
+BEST = 3.78  # the ridge of least error, by `glm.optimal_ridge`
+COUNTED, OPEN, DRAWN = "label counts fixed", "biases that fit equally well", "labels drawn one by one"
+POINTS = {COUNTED: (2.0, BEST, 5.5, 7.0), OPEN: (8.0, 14.0, 30.0), DRAWN: (1.0, 2.0, 5.0, 8.0, 14.0)}
+ERROR, BIAS, RISE = "test error", "bias", "above the best ridge"
+ENDS = {"least": np.min, "largest": np.max}
+TRIED = 31  # biases between both ends
+SMALL: dict[str, int] = {"d": 150}  # of what does not follow the theory
 
 
 def problem(lam: float) -> GeneralizedLinearModel:
     return GeneralizedLinearModel(modes=MODES, clusters=CLUSTERS, alpha=2.0, loss="hinge", lam=lam, bias=True)
 
 
-def fitted(source: Population, counts: NDArray[np.int64], rng: Generator) -> tuple[float, float]:
-    """Return the test error and the bias of a fit to so many samples of each group."""
-    parts = [draw_group(group, int(count), rng) for group, count in zip(source.groups, counts, strict=True)]
-    X, y = np.vstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-    found: LinearFit = fit(X, y, "hinge", source.lam, bias=True)
-    errors = [group.share * respond(group, found, "hinge").error for group in source.groups]
-    return sum(errors), float(found.bias[0])
+class Asked(NamedTuple):
+    """Asks for one of the three measurements, named by `kind`, at a ridge."""
+
+    lam: float
+    kind: str
 
 
-def counted_and_drawn(model: GeneralizedLinearModel, d: int, rng: Generator) -> dict[str, float]:
-    """Measure fits to samples whose labels have the counts of the model, and whose labels are drawn one by one."""
-    source = population(model, d)
-    shares = np.array([group.share for group in source.groups])
-    n = round(source.alpha * d)
-    error, bias = fitted(source, apportion(shares, n), rng)
-    drawn_error, drawn_bias = fitted(source, rng.multinomial(n, shares / shares.sum()), rng)
-    return {"error": error, "bias": bias, "error, drawn": drawn_error, "bias, drawn": drawn_bias}
+class Set(NamedTuple):
+    """Holds a training set of a population, and what is known of fits to it."""
+
+    source: Population
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, source: Population, counts: NDArray[np.int64], rng: Generator) -> "Set":
+        """Draw so many samples of each group."""
+        parts = [draw_group(group, int(count), rng) for group, count in zip(source.groups, counts, strict=True)]
+        return cls(source, np.vstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
+
+    def fit(self, lam: float) -> LinearFit:
+        return fit(self.X, self.y, "hinge", lam, bias=True)
+
+    def error(self, found: LinearFit) -> float:
+        return sum(group.share * respond(group, found, "hinge").error for group in self.source.groups)
+
+    def equally_good(self, found: LinearFit) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return biases from the least to the largest that have the loss of the fit, and the test errors with them.
+
+        A sample leaves or enters the loss at the bias y - h, h its field without one. Below all of these places the
+        loss falls by one per sample of the label +1, and at each of them the slope rises by one: it is zero between the
+        places of this rank and the next.
+        """
+        places = np.sort(self.y - found.fields(self.X) + found.bias[0])
+        rank = int(np.count_nonzero(self.y > 0))
+        biases = np.linspace(places[rank - 1], places[rank], TRIED)
+        return biases, np.array([self.error(replace(found, bias=np.array([bias]))) for bias in biases])
+
+
+def measured(asked: Asked, d: int, rng: Generator) -> dict[str, float]:
+    """Measure fits to samples whose labels have the counts of the model, or are drawn one by one."""
+    source = population(problem(asked.lam), d)
+    shares, n = np.array([group.share for group in source.groups]), round(source.alpha * d)
+    if asked.kind == DRAWN:
+        one = Set.of(source, rng.multinomial(n, shares / shares.sum()), rng)
+        found = one.fit(asked.lam)
+        return {ERROR: one.error(found), BIAS: float(found.bias[0])}
+    one = Set.of(source, apportion(shares, n), rng)
+    found = one.fit(asked.lam)
+    if asked.kind == OPEN:
+        biases, errors = one.equally_good(found)
+        ends = {(name, end): float(pick(values)) for name, values in ((BIAS, biases), (ERROR, errors))
+                for end, pick in ENDS.items()}  # fmt: skip
+        return {f"{name}, {end}": value for (name, end), value in ends.items()}
+    error = one.error(found)
+    best = found if asked.lam == BEST else one.fit(BEST)
+    return {ERROR: error, BIAS: float(found.bias[0]), RISE: error - one.error(best)}
+
+
+def draws(seed: int, kind: str, _lam: float, d: int, replicate: int) -> Generator:
+    """Name the samples, which are the same for all ridges."""
+    return stream(seed, "hinge bias", kind, d, replicate)
 
 
 @cache
@@ -64,13 +115,13 @@ def solved(lam: float) -> glm.SaddlePoint:
     return glm.solve(problem(lam))
 
 
-def predicted(model: GeneralizedLinearModel) -> dict[str, float]:
-    point = solved(model.lam)
-    return {"error": point.test_error, "bias": float(point.bias[0])}
-
-
-def best_ridge() -> tuple[float]:
-    return (glm.optimal_ridge(problem(1.0)).lam,)
+def predicted(asked: Asked) -> dict[str, float]:
+    """Predict fits with label counts fixed; whatever else is measured has no theory."""
+    if asked.kind != COUNTED:
+        return {}
+    point = solved(asked.lam)
+    error = point.test_error
+    return {ERROR: error, BIAS: float(point.bias[0]), RISE: error - solved(BEST).test_error}
 
 
 def limit_of_error() -> float:
@@ -82,58 +133,76 @@ def limit_of_bias(lam: float) -> float:
     return float(glm.infinite_ridge(problem(1.0)).bias[0]) / lam
 
 
-UNDETERMINED = "of terms of order 1/d, of imbalance, and of few samples that decide on the bias"
-COUNTED, DRAWN = "label counts fixed; theory", "labels drawn"
+def curves(name: str, limit: Curve) -> dict[str, Curve]:
+    counted = Curve(number=name, setting=COUNTED, points=POINTS[COUNTED], color=0)
+    ends = {
+        label: Curve(number=f"{name}, {end}", setting=OPEN, line=(), points=POINTS[OPEN], color=3, **SMALL)
+        for label, end in zip((OPEN, f"_{OPEN}"), ENDS, strict=True)
+    }
+    drawn = Curve(number=name, setting=DRAWN, line=(), points=POINTS[DRAWN], replicates=5, color=1, **SMALL)
+    return {COUNTED: counted, DRAWN: drawn, r"limit $\lambda \to \infty$": limit, **ends}
 
 
-def panel(
-    title: str, name: str, limit: Curve, judged: Callable[[float], bool], stars: Any = None, **look: Any
-) -> Panel:
-    return Panel(
-        title=title,
-        curves={
-            COUNTED: Curve(number=name, judged_where=judged, stars=stars),
-            DRAWN: Curve(number=f"{name}, drawn", line=()),
-            r"limit $\lambda \to \infty$": limit,
-        },
-        ylabel=title,
-        **look,
-    )
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Mark the best ridge, and join the ends of what fits equally well."""
+    ends = [rows[(rows["curve"] == name) & rows["stderr"].notna()].sort_values("x") for name in (OPEN, f"_{OPEN}")]
+    if len(ends[0]):
+        axes.vlines(ends[0]["x"], ends[0]["simulation"], ends[1]["simulation"], color="C3", linewidth=3, alpha=0.3)
+    axes.axvline(BEST, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
 
 
+NEAR = np.geomspace(1.5, 8, 29)
 EXPERIMENT = Experiment(
-    title="By theory a large ridge leaves the bias to few samples (hinge loss)",
+    title="A large ridge leaves the bias of a hinge fit to few samples, and the error rises",
     panels=[
-        panel(
-            "test error",
-            "error",
-            level(limit_of_error, (RIDGES[0], RIDGES[-1]), "reference", style="--"),
-            judged=lambda _lam: False,
-            stars=best_ridge,
+        Panel(
+            title="test error",
+            curves=curves(ERROR, level(limit_of_error, (RIDGES[0], RIDGES[-1]), "reference", style="--", color=6)),
+            ylabel="test error",
         ),
-        panel(
-            "bias",
-            "bias",
-            Curve(model=float, theory=limit_of_bias, replicate=NONE, points=(), line=RIDGES[RIDGES > 12], style="--"),
-            judged=lambda lam: lam <= DETERMINED,
-            ylim=(-0.35, 0.25),
+        Panel(
+            title="bias",
+            curves=curves(
+                BIAS,
+                Curve(
+                    model=float,
+                    theory=limit_of_bias,
+                    replicate=NONE,
+                    points=(),
+                    line=RIDGES[RIDGES > 12],
+                    style="--",
+                    color=6,
+                ),
+            ),
+            ylabel="bias",
+        ),
+        Panel(
+            title="error above that of the best ridge",
+            curves={
+                f"_{RISE}": Curve(
+                    number=RISE, setting=COUNTED, color=0, points=[x for x in POINTS[COUNTED] if x != BEST]
+                )
+            },
+            line=NEAR,
+            ylabel="difference of the test errors",
         ),
     ],
-    measure=counted_and_drawn,
+    measure=measured,
     theory=predicted,
-    settings={"": problem},
+    settings={kind: partial(Asked, kind=kind) for kind in POINTS},
+    streams=draws,
+    together=lambda kind, _lam: kind,
     line=RIDGES,
-    points=MEASURED,
-    d=150,
-    replicates=12,
+    d=1000,
+    replicates=24,
     extrapolate=False,
-    unjudged=UNDETERMINED,
     xlabel=r"ridge $\lambda$",
     xscale="log",
+    draw=draw,
     caption="With hinge loss a large ridge leaves the bias to few samples, and the error rises: the best ridge is "
-    "3.78. Clusters have opposite means and unequal covariances; a twentieth of the labels is flipped. Solid lines are "
-    "the theory for infinitely many samples: at a ridge of 8 one in 1300 decides on the bias, at 14 one in 10^10. "
-    "Dashed are the limits of a large ridge. Markers are fits of n = 2 d samples at d = {sizes}, with error bars. "
-    "With fixed label counts they follow the theory while some samples decide; beyond, many biases are equally good. "
-    "Labels drawn one by one do not balance: at large ridges nearly all samples get one label.",
+    "3.78 (dotted). Clusters have opposite means, unequal covariances; a twentieth of the labels is flipped. Lines "
+    "are the theory of infinitely many samples, of which one in 270 decides on the bias at ridge 7, one in 10^10 at "
+    "14. Circles are fits of 2000 samples (d = 1000) with fixed label counts; (c) subtracts the fit at the best ridge "
+    "to the same samples. Of 300 samples (d = 150) none decides: broad bars reach from the least to the largest bias, "
+    "and error, that fits equally well; theory lies between. Labels drawn one by one do not balance.",
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from figures.glm.observables import saddle_point, test_error
 from simulate.glm import measure
 from simulate.glm import test_error as error_replicate
@@ -18,6 +18,9 @@ PATH = np.geomspace(0.02, 2, 25)
 STRENGTH = 1e-3  # without noise, small against a teacher of size sqrt(share)
 RATIOS = (0.25, 0.5, 0.75)  # samples over weights
 BELOW_AND_ABOVE = (0.4, 0.6, 1.5, 2.0)  # of the share over its threshold
+HUES = {0.25: 3, 0.5: 0, 0.75: 4, 1: 1, 2: 2}  # of the sample ratios, the same in all panels
+BEST = {0.5: 0.24, 1: 0.267, 2: 0.366}  # strength of the least error by `glm.optimal_strength`
+SHARES = "nonzero weights over samples"
 
 
 @cache
@@ -59,13 +62,48 @@ def share_measured(model: GeneralizedLinearModel, d: int, rng: Generator, *, nam
     return float(getattr(measure(model, d, rng), name))
 
 
+def marks(alpha: float) -> tuple[float, ...]:
+    """Return the strengths that are simulated: below, at and above the best one."""
+    return 0.05, BEST[alpha], 1.0
+
+
+def threshold(alpha: float) -> float:
+    return glm.sparse_recovery_threshold(alpha) / alpha
+
+
+def simulated(ratio: float) -> Curve:
+    """Declare the places in the last panel of what the third one simulates at this share of the threshold."""
+    return Curve(
+        model=float, theory=lambda alpha: ratio * threshold(alpha), replicate=NONE, line=(), points=RATIOS,
+        color=6 if ratio < 1 else 1,
+    )  # fmt: skip
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw places of simulations as disks, filled where the teacher is recovered, and say what the dotted lines are."""
+    panel = rows["panel"].iloc[0]
+    if panel == PATHS:
+        axes.plot([], [], color="0.3", linestyle=":", label="least error")
+        axes.legend()
+    if panel == PHASES:
+        for line in axes.get_lines():
+            if line.get_marker() == "*":
+                filled = line.get_color() == "C6"
+                line.set(marker="o", markersize=4, color="black", markerfacecolor="black" if filled else "white")
+        axes.legend(loc="upper left")
+
+
 SUPPORT = {"nonzero": "weights that are not zero", "support_f1": r"$F_1$ of the support"}
+PATHS, PHASES = "each sample ratio has its strength", "the threshold of recovery"
 EXPERIMENT = Experiment(
     title="A lasso of the best strength comes within 4 % of the least error",
     panels=[
         Panel(
-            title="each sample ratio has its strength",
-            curves={rf"$\alpha = {alpha}$": Curve(model=along(alpha), color=k) for k, alpha in enumerate((0.5, 1, 2))}
+            title=PATHS,
+            curves={
+                rf"$\alpha = {alpha}$": Curve(model=along(alpha), color=HUES[alpha], style="-", points=marks(alpha))
+                for alpha in (0.5, 1, 2)
+            }
             | {
                 f"_{alpha} best": Curve(
                     model=float,
@@ -74,13 +112,12 @@ EXPERIMENT = Experiment(
                     points=(),
                     line=(float(PATH[0]), float(PATH[-1])),
                     style=":",
-                    color=k,
+                    color=HUES[alpha],
                 )
-                for k, alpha in enumerate((0.5, 1, 2))
+                for alpha in (0.5, 1, 2)
             },
             theory=test_error,
             replicate=error_replicate,
-            points=(0.05, 0.3, 1.0),
             ylabel=r"test error $E\,(y - h)^2$",
         ),
         Panel(
@@ -90,18 +127,23 @@ EXPERIMENT = Experiment(
                     model=along(1),
                     theory=lambda model, name=name: float(getattr(saddle_point(model), name)),
                     replicate=partial(share_measured, name=name),
+                    color=HUES[1],
+                    style=style,
                 )
-                for name, label in SUPPORT.items()
+                for style, (name, label) in zip(("-", "--"), SUPPORT.items(), strict=True)
             },
             points=(0.05, 0.3, 1.0),
             ylabel="share",
         ),
         Panel(
             title="without noise: recovered below 1",
-            curves={rf"$\alpha = {alpha}$": partial(scaled, alpha) for alpha in RATIOS},
+            curves={
+                rf"$\alpha = {alpha}$": Curve(model=partial(scaled, alpha), color=HUES[alpha], style="-")
+                for alpha in RATIOS
+            },
             theory=relative_error,
             replicate=measured_relative_error,
-            line=np.linspace(0.3, 2.1, 19),
+            line=np.concatenate([np.linspace(0.3, 0.8, 6), np.linspace(0.88, 1.2, 17), np.linspace(1.3, 2.1, 9)]),
             points=BELOW_AND_ABOVE,
             xlabel="nonzero weights over their threshold",
             xscale="linear",
@@ -109,20 +151,23 @@ EXPERIMENT = Experiment(
             ylabel="error over that of no weights",
         ),
         Panel(
-            title="the threshold of recovery",
+            title=PHASES,
             curves={
                 "least $|w|_1$": Curve(
                     model=float,
-                    theory=lambda alpha: glm.sparse_recovery_threshold(alpha) / alpha,
+                    theory=threshold,
                     replicate=NONE,
                     points=(),
-                    line=np.linspace(0.03, 0.97, 24),
+                    line=0.5 - 0.49 * np.cos(np.linspace(0, np.pi, 41)),
+                    color=6,
+                    style="-",
                 )
-            },
+            }
+            | {"recovered": simulated(0.4), "_0.6": simulated(0.6)}
+            | {"not recovered": simulated(1.5), "_2": simulated(2.0)},
             xlabel=r"sample ratio $\alpha = n/p$",
             xscale="linear",
-            ylabel="nonzero weights over samples",
-            ylim=(0.0, 1.0),
+            ylabel=SHARES,
         ),
     ],
     line=PATH,
@@ -131,10 +176,11 @@ EXPERIMENT = Experiment(
     replicates=10,
     xlabel=r"strength $\lambda$ of the lasso",
     xscale="log",
-    caption="The best strength of a lasso depends on the sample ratio, and leaves its error 3 to 4 percent above "
-    "the least of any rule. A quarter of the teacher's weights is not zero, inputs x ~ N(0, I) in p dimensions, "
-    "labels have noise of variance 0.1. Lines are the theory at p = infinity, dotted ones the least error if the "
-    "law of the weights is known; markers are simulations at p = {sizes} with error bars. Third panel: without "
-    "noise and at strength 0.001 the error falls where the share of nonzero weights is below the phase boundary "
-    "of Donoho, Maleki and Montanari (computed here), which (d) shows; simulated points lie on both sides.",
+    draw=draw,
+    caption="The best strength of a lasso depends on the sample ratio, and leaves its error by theory 3 to 4 percent "
+    "above the least of any rule. A quarter of the teacher's weights is not zero, inputs x ~ N(0, I) in p dimensions, "
+    "labels have noise of variance 0.1. Lines are the theory at p = infinity; markers are simulations at p = {sizes}. "
+    "(a) Middle markers stand at the best strengths; dotted is the least error if the law of the weights is known. "
+    "(c) Without noise and at strength 0.001 the error falls where the share of nonzero weights is below the phase "
+    "boundary of Donoho, Maleki and Montanari, drawn in (d) with the settings simulated.",
 )

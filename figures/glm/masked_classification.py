@@ -167,8 +167,14 @@ EXPERIMENT = Experiment(
     settings={f"beta = {beta}": beta for beta in BETAS},
     streams=numbered,
     panels=(
-        Panel(title=LOSS, curves=by_warmth(LOSS) | floors(), ylabel="cross entropy", xlabel=RATIO),
-        Panel(title=TRANSITION, curves=by_warmth(TRANSITION) | thresholds(), ylabel="training loss", xlabel=RATIO),
+        Panel(title=LOSS, curves=by_warmth(LOSS) | floors(), ordered=True, ylabel="cross entropy", xlabel=RATIO),
+        Panel(
+            title=TRANSITION,
+            curves=by_warmth(TRANSITION) | thresholds(),
+            ordered=True,
+            ylabel="training loss",
+            xlabel=RATIO,
+        ),
         Panel(
             title=EXCESS,
             curves={name: curve(f"excess, {name}", MIDDLE, LINE, (*ALPHAS, 5.0), style=None) for name in RIDGES}
@@ -183,8 +189,8 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=RIDGE,
-            curves={name: curve(name, MIDDLE, LAMS, SCAN, k) for k, name in enumerate(SCANNED.values())}
-            | {f"_best {alpha:g}": optimum(alpha, k) for k, alpha in enumerate(SCANNED)},
+            curves={name: curve(name, MIDDLE, LAMS, SCAN, k) for k, name in enumerate(SCANNED.values(), start=4)}
+            | {f"_best {alpha:g}": optimum(alpha, k) for k, alpha in enumerate(SCANNED, start=4)},
             ylabel=ABOVE_FLOOR,
             xlabel=r"ridge $\lambda$",
             xscale="log",

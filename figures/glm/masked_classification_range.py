@@ -16,8 +16,8 @@ REDUCED, DEGREE = (0.3, 0.6, 0.9), (3.0, 6.0, 12.0)
 FITTED = {DENSE: 4, COLORS: 2, SPARSE: 4, DEGREES: 2}  # sites of each model; colors take longer to solve
 SIZE = {DENSE: 31, COLORS: 16, SPARSE: 31, DEGREES: 31}  # sites; also twice as many others
 AT = {DENSE: REDUCED, COLORS: REDUCED, SPARSE: REDUCED, DEGREES: DEGREE}
-WARMTH, DENSITY, FLOOR = "temperature", "density", "Bayes floor"
-ON_TREES = "entropy on trees"
+WARMTH, DENSITY = "fits, by temperature", "fits on graphs, by degree"
+FLOOR, FLOOR_BY_DEGREE = "entropy, by temperature", "entropy on graphs, by degree"
 LABELS = {DEGREES: r"spins, $\beta = 0.6\,\beta_c$"}  # of families that are not called by their name
 ASIDE = 0.06  # inches between markers at one temperature
 CHAINS = 400
@@ -51,7 +51,7 @@ def compute(context: Context) -> list[Row]:
         rows += measured(family, x, [sites[family, k] for k in (1, 2)], *pair)
     warm, degrees = context.thin(np.linspace(0.2, 0.95, 31)), context.thin(np.geomspace(2.5, 14, 31))
     rows += [row(SPARSE, x, panel=FLOOR, theory=tree_gap(3.0, x)) for x in warm]
-    return rows + [row(ON_TREES, c, panel=DENSITY, theory=tree_gap(c, 0.6)) for c in degrees]
+    return rows + [row(LABELS[DEGREES], c, panel=FLOOR_BY_DEGREE, theory=tree_gap(c, 0.6)) for c in degrees]
 
 
 def sampled(family: str, x: float, points: list[tuple[str, float]]) -> tuple[str, float]:
@@ -68,10 +68,13 @@ def measured(family: str, x: float, sites: list[int], small: Array, large: Array
     """Return by how many percent test loss and floor exceed those of the mixture, at both sizes and in the limit."""
     panel = DENSITY if family == DEGREES else WARMTH
     rows = compared(family, x, panel, sites, (small[:, :2], large[:, :2]), 0.0 if family in (DENSE, COLORS) else None)
-    if family in (COLORS, DEGREES):
+    if family == COLORS:
         return rows
-    expected = tree_gap(3.0, x) if family == SPARSE else 0.0
-    floors = compared(family, x, FLOOR, sites, (small[:, 2:], large[:, 2:]), expected)
+    entropies = (small[:, 2:], large[:, 2:])
+    if family == DEGREES:  # degree 3 is judged in the other panel
+        floors = compared(family, x, FLOOR_BY_DEGREE, sites, entropies, tree_gap(x, 0.6), judged=x != 3.0)
+        return rows + floors
+    floors = compared(family, x, FLOOR, sites, entropies, tree_gap(3.0, x) if family == SPARSE else 0.0)
     if family == DENSE:  # loss and floor of one set of models
         pairs = [(runs[:, :2], runs[:, 2:]) for runs in (small, large)]
         gaps = [np.transpose([100 * (own[:, 0] / own[:, 1] - 1) for own in pair]) for pair in pairs]
@@ -87,7 +90,13 @@ def tree_gap(mean_degree: float, reduced: float) -> float:
 
 
 def compared(
-    family: str, x: float, panel: str, sites: list[int], pair: tuple[Array, Array], expected: float | None
+    family: str,
+    x: float,
+    panel: str,
+    sites: list[int],
+    pair: tuple[Array, Array],
+    expected: float | None,
+    judged: bool = True,
 ) -> list[Row]:
     """Return the rows of one comparison; `expected` is its limit of many sites, None where that is not known."""
     gaps = [Estimate.of(100 * (runs[:, 0] / runs[:, 1] - 1)) for runs in pair]
@@ -95,7 +104,7 @@ def compared(
     if family in (DENSE, COLORS):  # on sparse graphs the corrections are not known, and the noise is larger
         sizes.append((math.inf, extrapolate(*gaps)))
     label, last = LABELS.get(family, family), sizes[-1][0]
-    return [row(label, x, panel=panel, theory=expected, d=d, estimate=e, judged=d == last) for d, e in sizes]
+    return [row(label, x, panel=panel, theory=expected, d=d, estimate=e, judged=judged and d == last) for d, e in sizes]
 
 
 def draw(axes: Axes, _rows: DataFrame) -> None:
@@ -112,27 +121,27 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
             artist.set_transform(axes.transData + aside)
 
 
+WARM, MEAN_DEGREE = r"$\beta/\beta_c$", "mean degree of the graph"
+ENTROPY, BY_DEGREE = "entropy above the mixture's (%)", Curve(model=None, color=3)
 EXPERIMENT = Experiment(
     title="Where the Gaussian mixture describes pseudo-likelihood of one site",
     compute=compute,
     panels=(
-        Panel(title=WARMTH, xlabel=r"$\beta/\beta_c$", xlim=(0.2, 1.0)),
-        Panel(title=DENSITY, xlabel="mean degree of the graph", xscale="log"),
+        Panel(title=WARMTH, xlabel=WARM, xlim=(0.2, 1.0)),
+        Panel(title=DENSITY, curves={LABELS[DEGREES]: BY_DEGREE}, xlabel=MEAN_DEGREE, xscale="log", xlim=(2.4, 14.6)),
+        Panel(title=FLOOR, curves={SPARSE: Curve(model=None, color=2)}, xlabel=WARM, xlim=(0.2, 1.0), ylabel=ENTROPY),
         Panel(
-            title=FLOOR,
-            curves={SPARSE: Curve(model=None, color=2)},
-            xlabel=r"$\beta/\beta_c$",
-            ylabel="entropy above the mixture's (%)",
+            title=FLOOR_BY_DEGREE,
+            curves={LABELS[DEGREES]: BY_DEGREE},
+            xlabel=MEAN_DEGREE,
+            xscale="log",
+            xlim=(2.4, 14.6),
+            ylabel=ENTROPY,
         ),
     ),
     ylabel="test loss above theory (%)",
     draw=draw,
     unjudged="on sparse graphs the test loss has no prediction, and where a limit is extrapolated the sizes "
-    "themselves are not judged",
-    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and "
-    "covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays "
-    "above it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 "
-    "and 31 with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse "
-    "ones shown at the larger size. The band is 1 % to each side. Dashed lines show the excess of the entropy, "
-    "exact on trees. At 0.9 three colors lie 2.0 % above, with bars of 2 %.",
+    "themselves are not judged, nor is degree 3 twice",
+    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays above it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 and 31 with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse ones shown at the larger size. The band is 1 %. (c, d) The entropy, which no fit can beat; dashed lines are its excess on trees, exact on large graphs. Three colors at 0.9 lie 2(2) % above.",
 )

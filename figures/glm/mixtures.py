@@ -1,13 +1,13 @@
 """Errors on Gaussian mixtures are compared between losses, for equal or unequal shares and three classes."""
 
 from dataclasses import replace
-from functools import partial
-from typing import Literal
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment, Panel, thinned
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.glm.observables import test_error
 from simulate.core import stream
 from simulate.glm import measure
@@ -15,17 +15,31 @@ from theory import glm
 from theory.glm.bayes_optimal import bayes_optimal_mixture
 from theory.models import GaussianMixture, Modes, MulticlassMixture
 
-LOSSES, LAM, VARIANCE, ERROR = ("logistic", "hinge", "square"), 0.1, 0.5, "test error"
+LOSSES, CLASS_LOSSES, LAM, VARIANCE = ("logistic", "hinge", "square"), ("softmax", "square"), 0.1, 0.5
 MEANS = np.array([[1.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.0]])[:, :, None]  # Gram matrix of the three means
 
 
-def binary(alpha: float, loss: str, share: float) -> GaussianMixture:
-    return glm.gaussian_mixture(1.0, VARIANCE, probability=share, alpha=alpha, lam=LAM, loss=loss)
+class Problem(NamedTuple):
+    """Holds clusters of these shares: two of `opposite` means, or one of each class, of the scalar products MEANS."""
 
+    alpha: float
+    shares: tuple[float, ...]
+    opposite: bool
 
-def classes(alpha: float, loss: Literal["square", "softmax"], shares: tuple[float, ...]) -> MulticlassMixture:
-    modes = Modes([1.0], [[0.4]], MEANS[: len(shares), : len(shares)])
-    return MulticlassMixture(modes=modes, probabilities=shares, alpha=alpha, lam=LAM, loss=loss)
+    def models(self) -> dict[str, GaussianMixture | MulticlassMixture]:
+        """Return the model of each loss; others are compared with the first."""
+        if self.opposite:
+            share = self.shares[0]
+            return {
+                loss: glm.gaussian_mixture(1.0, VARIANCE, probability=share, alpha=self.alpha, lam=LAM, loss=loss)
+                for loss in LOSSES
+            }
+        K = len(self.shares)
+        modes = Modes([1.0], [[0.4]], MEANS[:K, :K])
+        return {
+            loss: MulticlassMixture(modes=modes, probabilities=self.shares, alpha=self.alpha, lam=LAM, loss=loss)
+            for loss in CLASS_LOSSES
+        }
 
 
 def optimum(share: float) -> Curve:
@@ -39,20 +53,32 @@ def optimum(share: float) -> Curve:
     )
 
 
-SETTINGS = {f"{share}/{loss}": partial(binary, loss=loss, share=share) for share in (0.5, 0.25) for loss in LOSSES}
+def compared(errors: dict[str, float]) -> dict[str, float]:
+    """Add to the error of each loss what those after the first have more than the first."""
+    first, *others = errors
+    return errors | {difference(loss, first): errors[loss] - errors[first] for loss in others}
 
 
-def measured(model: GaussianMixture | MulticlassMixture, d: int, rng: Generator) -> dict[str, float]:
-    return {ERROR: measure(model, d, rng).test_error}
+def difference(loss: str, first: str = LOSSES[0]) -> str:
+    return f"{loss} - {first}"
 
 
-def predicted(model: GaussianMixture | MulticlassMixture) -> dict[str, float]:
-    return {ERROR: test_error(model)}
+def measured(problem: Problem, d: int, rng: Generator) -> dict[str, float]:
+    """Measure the test error of each loss on one sample, and how they differ."""
+    state, errors = rng.bit_generator.state, {}
+    for loss, model in problem.models().items():
+        rng.bit_generator.state = state
+        errors[loss] = measure(model, d, rng).test_error
+    return compared(errors)
+
+
+@cache
+def predicted(problem: Problem) -> dict[str, float]:
+    return compared({loss: test_error(model) for loss, model in problem.models().items()})
 
 
 def samples(setting: str, alpha: float) -> str:
-    """Name the samples, which are the same for all losses."""
-    return f"{setting.partition('/')[0]}, {alpha:g}"
+    return f"{setting}, {alpha:g}"
 
 
 def draws(seed: int, setting: str, alpha: float, d: int, replicate: int) -> Generator:
@@ -60,31 +86,32 @@ def draws(seed: int, setting: str, alpha: float, d: int, replicate: int) -> Gene
 
 
 def losses(share: float) -> dict[str, Curve]:
-    own = {loss: Curve(number=ERROR, setting=f"{share}/{loss}") for loss in LOSSES}
+    own = {loss: Curve(number=loss, setting=str(share)) for loss in LOSSES}
     return own | {"Bayes-optimal": optimum(share)}
 
 
-def several(shares: tuple[float, ...]) -> dict[str, partial[MulticlassMixture]]:
-    """Return the settings of more than two classes."""
-    return {
-        "classes/softmax": partial(classes, loss="softmax", shares=shares),
-        "classes/square": partial(classes, loss="square", shares=shares),
-    }
+def several(*shares: float) -> dict[str, partial[Problem]]:
+    """Return the setting of more than two classes."""
+    return {"classes": partial(Problem, shares=shares, opposite=False)}
 
 
-def multiclass() -> Panel:
-    return Panel(
-        title="three classes, shares 0.5, 0.3, 0.2",
-        curves={
-            "softmax": Curve(number=ERROR, setting="classes/softmax", line=np.geomspace(0.3, 10, 25)),
-            "square": Curve(number=ERROR, setting="classes/square"),
-        },
-        line=np.geomspace(0.3, 10, 41),
-        points=(0.5, 1.0, 3.0),
-        replicates=20,
-    )
-
-
+MULTICLASS = Panel(
+    title="three classes, shares 0.5, 0.3, 0.2",
+    curves={loss: Curve(number=loss, setting="classes", color=k) for loss, k in (("softmax", 3), ("square", 2))},
+    line=np.geomspace(0.3, 10, 25),
+    points=(0.5, 1.0, 3.0),
+    replicates=20,
+)
+DIFFERENCES = Panel(
+    title="two clusters: what the others have more than the logistic loss",
+    curves={
+        f"{loss}, {name}": Curve(number=difference(loss), setting=str(share), color=color, style=style)
+        for share, name, style in ((0.5, "equal shares", "-"), (0.25, "1/4 and 3/4", "--"))
+        for color, loss in enumerate(LOSSES)
+        if color
+    },
+    ylabel="difference of the test errors",
+)
 BINARY = [
     Panel(title="two clusters, equal shares", curves=losses(0.5)),
     Panel(title="shares 1/4 and 3/4", curves=losses(0.25)),
@@ -93,7 +120,15 @@ BINARY = [
 
 def two_classes(own: Experiment) -> Experiment:
     """Take two classes: with three, softmax needs averages over the plane, half a second for every point."""
-    return thinned(replace(own, settings=SETTINGS | several((0.6, 0.4))), line=3, points=1)
+    return thinned(replace(own, settings=SETTINGS | several(0.6, 0.4)), line=3, points=1)
+
+
+SETTINGS = {str(share): partial(Problem, shares=(share, 1 - share), opposite=True) for share in (0.5, 0.25)}
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    if rows["panel"].iloc[0] == DIFFERENCES.title:
+        axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
 
 
 EXPERIMENT = Experiment(
@@ -102,10 +137,10 @@ EXPERIMENT = Experiment(
         "arXiv:2106.03791": "Errors on Gaussian mixtures of two and three clusters by the equations of the paper; "
         "variances, shares, ridges and means are our own.",
     },
-    panels=[*BINARY, multiclass()],
+    panels=[*BINARY, MULTICLASS, DIFFERENCES],
     measure=measured,
     theory=predicted,
-    settings=SETTINGS | several((0.5, 0.3, 0.2)),
+    settings=SETTINGS | several(0.5, 0.3, 0.2),
     streams=draws,
     together=samples,
     line=np.geomspace(0.2, 10, 41),
@@ -116,12 +151,12 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="test error (share of wrong labels)",
     xscale="log",
-    caption="With equal shares the logistic loss comes nearest to the least error; with shares 1/4 and 3/4 and "
-    "few samples the hinge and the square loss are better. (a, b) Black dash-dotted lines are the error of "
-    "classifying by the posterior mean of mu with known shares, the least possible. (a, b) Two clusters at +-mu, "
-    "|mu| = 1, variance 0.5. (c) Three clusters whose means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, "
-    "0.2, 1), variance 0.4: softmax is better than the square loss. Biases are trained, lambda = 0.1. Lines are "
-    "the theory in the limit p = infinity, markers are simulations at p = {sizes}, the same samples for all "
-    "losses, extrapolated in 1/p.",
+    caption="With equal shares the logistic loss comes nearest to the least error; with shares 1/4 and 3/4 and few "
+    "samples the hinge and the square loss are better. (a, b) Two clusters at +-mu, |mu| = 1, variance 0.5; "
+    "dash-dotted is the error of the posterior mean of mu with known shares, the least possible. (c) Three clusters "
+    "whose means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, 1), variance 0.4. (d) Differences of the "
+    "errors in (a, b). Biases are trained, lambda = 0.1. Lines are the theory for p = infinity, markers simulations "
+    "at p = {sizes}, the same samples for all losses, extrapolated in 1/p.",
     draft=two_classes,
+    draw=draw,
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from figures.core import Curve, Experiment, Panel, thinned
+from figures.core import NONE, Curve, Experiment, Panel, thinned
 from figures.core.digits import missing, varying_pixels
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
@@ -18,6 +18,8 @@ from theory.models import AR1, Covariance, Isotropic, RandomLabels
 RIDGE = 1.0
 LINE = np.unique(np.concatenate([np.linspace(0.25, 3, 23), np.linspace(3.25, 8, 20), (2.01, 2.05)]))
 POINTS = np.array([1.2, 2.4, 4.0])
+SHOWN = {"square": np.array([0.5, *POINTS]), "hinge": POINTS}  # without a ridge, on both sides of where the loss begins
+ROUNDING = 1e-20  # squares of residuals up to which labels are fitted exactly
 CORRELATED: Covariance = AR1(np.inf, 0.8)
 FAMILIES: dict[str, tuple[Covariance, InputLaw]] = {
     "Gaussian, isotropic": (Isotropic(np.inf), "gaussian"),
@@ -58,7 +60,8 @@ def digits() -> NDArray[np.float64]:
 def least_loss_of(X: NDArray[np.float64], model: RandomLabels, rng: np.random.Generator) -> float:
     y = rng.choice((-1.0, 1.0), len(X))
     if model.loss == "square":
-        return float(np.mean((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / 2)
+        loss = float(np.mean((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / 2)
+        return loss if loss > ROUNDING else 0.0
     # By duality this is the largest mean of multipliers 0 <= a <= 1 with sum a y x = 0, which has d equations, not n.
     gain = -np.ones(len(X)) / len(X)
     exact = {"A_eq": (y[:, None] * X).T, "b_eq": np.zeros(X.shape[1]), "bounds": (0, 1)}
@@ -76,17 +79,21 @@ def without_ridge(loss: str) -> Panel:
         hidden + name: Curve(
             model=partial(labels, covariance=covariance, loss=loss),
             replicate=partial(least_loss, inputs=inputs),
-            line=LINE if position == 0 else np.empty(0),  # one theory for all
-            points=POINTS + 0.1 * position,  # side by side
+            line=(),
+            points=SHOWN[loss] + 0.1 * position,  # side by side
         )
         for position, (name, (covariance, inputs)) in enumerate(FAMILIES.items())
     }
+    curves[f"{hidden}theory, any inputs"] = Curve(
+        model=partial(labels, covariance=Isotropic(np.inf), loss=loss), replicate=NONE, points=(), style="-", color=6
+    )
     curves[f"{hidden}digits, 61 pixels"] = Curve(
         model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
         theory_at=lambda model, _d: universal(model),
         replicate=least_loss_of_digits,
         line=(),
         points=(2.9, 4.5, 7.0),  # below, some pixels often do not vary in the sample
+        color=5,
         d=61,
         replicates=10,
         extrapolate=False,
@@ -121,11 +128,6 @@ EXPERIMENT = Experiment(
     skip=missing,
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="training loss per sample",
-    caption="The least loss of labels of a fair coin is the same for inputs of any law and covariance without a "
-    "ridge, and with one depends on the spectrum alone. Lines are the theory in the limit p = infinity; markers "
-    "are simulations at p = {sizes}, extrapolated in 1/p, moved aside where they would overlap. Without a ridge "
-    "the loss leaves zero at alpha = 1 (square loss, as (1 - 1/alpha)/2) and at alpha = 2 (hinge loss), where "
-    "labels stop being separable. At lambda = 1 two clusters at +-mu with |mu| = 2 lie on the line of one "
-    "Gaussian. Real digits, not judged, lie within 0.4 % (square) and 6 % (hinge) of it.",
+    caption="The least loss of labels of a fair coin is the same for inputs of any law and covariance without a ridge, and with one depends on the spectrum alone. Lines are the theory in the limit p = infinity; markers are simulations at p = {sizes}, extrapolated in 1/p, moved aside. (a, c) Without a ridge the loss leaves zero at alpha = 1 (square loss, as (1 - 1/alpha)/2) and at alpha = 2 (hinge loss), where labels stop being separable. (b, d) At lambda = 1 two clusters at +-mu with |mu| = 2 lie on the line of one Gaussian. Real digits, not judged, lie within 0.4 % (square) and 6 % (hinge) of the line.",
     draft=thinned,
 )

@@ -71,7 +71,7 @@ def panel(loss: FitLoss) -> Panel:
     return Panel(title=f"{loss} loss", curves=curves)
 
 
-GAP_POINTS: dict[FitLoss, tuple[float, ...]] = {"square": (1.0,), "logistic": (), "hinge": (0.5,)}
+GAP_POINTS: dict[FitLoss, tuple[float, ...]] = {"square": (0.3, 1.0, 2.0), "logistic": (1.5,), "hinge": (0.2, 0.5, 2.0)}
 GAPS = Panel(
     title=rf"two clusters minus one Gaussian, $\lambda = {LAMS[0]:g}$",
     curves={

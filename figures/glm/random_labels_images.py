@@ -11,6 +11,7 @@ from scipy.special import erf
 from figures.core import NONE, Curve, Experiment, Panel, thinned
 from figures.core.mnist import missing, mnist_images
 from figures.glm.observables import train_loss
+from figures.glm.published import cross_out
 from simulate.core import stream
 from simulate.glm import fit
 from simulate.glm.fit import FitLoss
@@ -112,11 +113,12 @@ EXPERIMENT = Experiment(
     skip=missing,
     unjudged="images are not Gaussian, and come from a stock of 5000",
     caption="The training loss of random labels on features of real images is that of a Gaussian law with the "
-    "measured covariance. The features are erf(F x) of handwritten digits x with a Gaussian matrix F, and labels "
-    "are those of a fair coin. Lines are the theory with the spectrum of the features of all images; markers are "
-    "fits of n images drawn without replacement at p = {sizes}, with error bars over {replicates} draws; stars "
-    "are the ends of the published curves, read to 0.01. At the smallest ridge and 1.2 images per feature the fits "
-    "lie 3 to 10 % below the lines, as Gaussian rows from a stock of 5000 do (5 to 8 %).",
+    "measured covariance. The features are erf(F x) of handwritten digits x with a Gaussian matrix F, and labels are "
+    "those of a fair coin. Lines are the theory with the spectrum of the features of all images; markers are fits of "
+    "n images drawn without replacement at p = {sizes}, means over {replicates} draws; crosses are the ends of the "
+    "published curves, read to 0.01. At the smallest ridge and 1.2 images per feature the fits lie 3 to 10 % below "
+    "the lines, as Gaussian rows from a stock of 5000 do (5 to 8 %).",
     draft=thinned,
+    draw=lambda axes, _rows: cross_out(axes),
     paper={"panels": panels(ALL, ALL), "replicates": 10},
 )
