@@ -1,6 +1,7 @@
 """Draws the figure of a table. Nothing is computed here: the CSV holds all that is drawn."""
 
 import logging
+from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,12 @@ with chdir(Path(__file__).anchor):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.colors import to_hex
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    from figures.core.form import add_letters, dodge, shades, share_rows
+    from figures.core.aside import move_aside
+    from figures.core.form import STAR, add_letters, curve_places, shades, share_rows
     from figures.core.layout import arrange, figure_size, finish
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
@@ -63,13 +66,16 @@ def draw_figure(
         wide = width or own_width
         figure = Figure(figsize=(wide, height * wide / own_width))
         cells = figure.subplots(*arrange(len(panels)), squeeze=False).ravel().tolist()
-        for panel, ax in zip(panels, cells[: len(panels)], strict=True):
-            own = rows if experiment.panels is None else rows[rows["panel"] == (panel.ratio_of or panel.title)]
+        table = [rows if experiment.panels is None else rows[rows["panel"] == _shown(panel)] for panel in panels]
+        declared = [next(other for other in panels if other.title == _shown(panel)) for panel in panels]
+        labels = [list(own["curve"].drop_duplicates()) for own in table]
+        places = curve_places(list(zip(declared, labels, strict=True)), common=experiment.draw is None)
+        measured = []
+        for k, (panel, ax, own) in enumerate(zip(panels, cells[: len(panels)], table, strict=True)):
             if panel.ratio_of is not None:
-                other = next(other for other in panels if other.title == panel.ratio_of)
-                labels = list(own["curve"].drop_duplicates())
-                draw_ratios(ax, own, curve_colors(other, labels))
-            _draw_panel(ax, panel, own if panel.ratio_of is None else own[:0])
+                draw_ratios(ax, own, curve_colors(declared[k], labels[k], places[k]), places[k])
+            _draw_panel(ax, panel, own if panel.ratio_of is None else own[:0], places[k])
+            measured.append([one for one in ax.containers if isinstance(one, ErrorbarContainer)])
             if experiment.draw is not None and panel.ratio_of is None:
                 experiment.draw(ax, own)
             if len(given):
@@ -77,10 +83,17 @@ def draw_figure(
         add_letters(cells[: len(panels)])
         share_rows(cells[: len(panels)], arrange(len(panels))[1])
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
-        finish(figure, cells[: len(panels)], cells[len(panels) :])
+        finish(figure, cells[: len(panels)], cells[len(panels) :], names=True)
+        for ax, drawn in zip(cells[: len(panels)], measured, strict=True):
+            move_aside(ax, drawn)
         for path in paths:
             with atomic_write(path) as temporary:
                 _save(figure, temporary, metadata(path.suffix, experiment.title, caption, made), dpi)
+
+
+def _shown(panel: Panel) -> str:
+    """Return the title of the panel whose rows are drawn in this one."""
+    return panel.ratio_of or panel.title
 
 
 def _style(own: Path | None) -> Any:
@@ -131,12 +144,12 @@ def metadata(suffix: str, title: str, caption: str, made: str) -> dict[str, str 
     return {**NO_DATE[suffix], **said}
 
 
-def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame, places: Mapping[str, int] | None = None) -> None:
     curves, labels = dict(panel.resolved_curves()), list(rows["curve"].drop_duplicates())
-    colors = curve_colors(panel, labels)
-    for position, label in enumerate(labels):
-        _draw_curve(ax, label, rows[rows["curve"] == label], position, curves.get(label), colors[label])
-    dodge(ax)
+    places = places or {label: place for place, label in enumerate(labels)}
+    colors = curve_colors(panel, labels, places)
+    for label in labels:
+        _draw_curve(ax, label, rows[rows["curve"] == label], places[label], curves.get(label), colors[label])
     ax.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel, xscale=panel.xscale, yscale=panel.yscale)
     if panel.xlim is not None:
         ax.set_xlim(panel.xlim)
@@ -165,17 +178,20 @@ def _labeled(low: float, high: float) -> tuple[float, ...]:
     return (1, 2, 5) if high > 6 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
 
 
-def curve_colors(panel: Panel, labels: list[str]) -> dict[str, str]:
-    """Return the color of each curve: shades from dark to light where the panel declares them to be in an order."""
+def curve_colors(panel: Panel, labels: list[str], places: Mapping[str, int] | None = None) -> dict[str, str]:
+    """Return the color of each curve: as declared, by its place in the cycle, or a shade where the panel has an order.
+
+    Without `places` (`curve_places`) it is the place among the `labels`. A star has the color of its curve.
+    """
     curves = dict(panel.resolved_curves())
-    places = {
-        label: position if (curve := curves.get(label)) is None or curve.color is None else curve.color
-        for position, label in enumerate(labels)
-    }
+    colors = {label: place for place, label in enumerate(labels)} | dict(places or {})
+    colors |= {label: curve.color for label in labels if (curve := curves.get(label)) and curve.color is not None}
+    colors |= {star: colors[label] for label in labels if (star := STAR + label) in colors}
     if not panel.ordered:
-        return {label: f"C{place}" for label, place in places.items()}
-    shade = dict(zip(sorted(set(places.values())), shades(len(set(places.values()))), strict=True))
-    return {label: shade[place] for label, place in places.items()}
+        return {label: f"C{colors[label]}" for label in labels}
+    used = sorted({colors[label] for label in labels})
+    shade = dict(zip(used, shades(len(used)), strict=True))
+    return {label: shade[colors[label]] for label in labels}
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None, color: str) -> None:
@@ -189,32 +205,33 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
     single = rows["kind"] == RUN
-    _draw_runs(ax, rows[single], color)
+    _draw_runs(ax, rows[single], color, label)
     exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna() & ~single]
     line = exact[exact["size"].isna()].sort_values("x", kind="stable")
     if len(line):
         look["linestyle"] = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
-        ax.plot(line["x"], line["value"], color=color, linestyle=look["linestyle"])
+        ax.plot(line["x"], line["value"], color=color, linestyle=look["linestyle"], gid=label)
     points = best_points(rows[rows["stderr"].notna()])
     if len(points):
         look["marker"] = MARKERS[position % len(MARKERS)]
         shown = points["x"].isin(rows.loc[single, "x"])  # by their replicates themselves
-        ax.plot(points["x"][shown], points["simulation"][shown], **(look | {"linestyle": ""}))
+        marks: dict[str, Any] = look | {"linestyle": "", "gid": label}
+        ax.plot(points["x"][shown], points["simulation"][shown], **marks)
         barred = points[~shown]
-        ax.errorbar(barred["x"], barred["simulation"], bars(barred), **(look | {"linestyle": ""}), elinewidth=0.8)
+        ax.errorbar(barred["x"], barred["simulation"], bars(barred), **marks, elinewidth=0.8)
     stars = exact[exact["size"].notna()]
     if len(stars):
         if curve is not None:  # a marked place on a declared line; in a computed table points are just points
             look |= {"marker": "*", "markersize": 9, "markerfacecolor": color}
         else:
             look["marker"] = MARKERS[position % len(MARKERS)]
-        ax.plot(stars["x"], stars["value"], **(look | {"linestyle": ""}), zorder=3)
-    ax.plot([], [], **look, label=label)  # one entry of the legend shows all of it
+        ax.plot(stars["x"], stars["value"], **(look | {"linestyle": "", "gid": label}), zorder=3)
+    ax.plot([], [], **look, label=label, gid=label)  # one entry of the legend shows all that has this identifier
 
 
-def _draw_runs(ax: Axes, rows: pd.DataFrame, color: str) -> None:
+def _draw_runs(ax: Axes, rows: pd.DataFrame, color: str, label: str) -> None:
     """Draw each run along x as a thin line, and replicates of single points as dots."""
-    thin: dict[str, Any] = {"color": color, "linewidth": 0.5, "alpha": 0.6, "zorder": 1}
+    thin: dict[str, Any] = {"color": color, "linewidth": 0.5, "alpha": 0.6, "zorder": 1, "gid": label}
     for group, own in rows.groupby("group"):
         ordered = own.sort_values("x", kind="stable")
         look = {"linestyle": "-"} if group else {"linestyle": "", "marker": ".", "markersize": 2.5}

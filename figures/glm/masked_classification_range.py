@@ -19,7 +19,6 @@ AT = {DENSE: REDUCED, COLORS: REDUCED, SPARSE: REDUCED, DEGREES: DEGREE}
 WARMTH, DENSITY = "fits, by temperature", "fits on graphs, by degree"
 FLOOR, FLOOR_BY_DEGREE = "entropy, by temperature", "entropy on graphs, by degree"
 LABELS = {DEGREES: r"spins, $\beta = 0.6\,\beta_c$"}  # of families that are not called by their name
-ASIDE = 0.06  # inches between markers at one temperature
 CHAINS = 400
 FIRST = 100  # the number of the first model; models of smaller numbers were looked at when the sizes were chosen
 BURN_IN = {0.3: (15, 3), 0.6: (30, 5), 0.9: (100, 12)}  # sweeps; between records
@@ -108,17 +107,8 @@ def compared(
 
 
 def draw(axes: Axes, _rows: DataFrame) -> None:
-    """Draw the band of one percent, and move the markers of each curve a little aside of the others."""
-    from matplotlib.container import ErrorbarContainer
-    from matplotlib.transforms import ScaledTranslation
-
+    """Draw the band of one percent."""
     axes.axhspan(-1, 1, color="0.9", zorder=0)
-    bars = [bar for bar in axes.containers if isinstance(bar, ErrorbarContainer)]
-    for position, bar in enumerate(bars):
-        shift = ASIDE * (position - (len(bars) - 1) / 2)
-        aside = ScaledTranslation(shift, 0, axes.figure.dpi_scale_trans)
-        for artist in bar.get_children():
-            artist.set_transform(axes.transData + aside)
 
 
 WARM, MEAN_DEGREE = r"$\beta/\beta_c$", "mean degree of the graph"

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from figures.core import Context, Curve, Experiment, Panel
 from figures.core.captions import caption_of
 from figures.core.compute import compute_rows
-from figures.core.form import add_letters, dodge, shades, share_rows
+from figures.core.form import add_letters, curve_places, shades, share_rows
 from figures.core.plot import _draw_panel, curve_colors
 from figures.core.report import render_table
 from figures.core.rows import MIN_BARRED, RUN
@@ -59,16 +59,23 @@ def test_shades_are_ordered_in_grey_too():
     assert list(curve_colors(Panel(curves=panel.curves), ["a", "b", "c"]).values()) == ["C1", "C0", "C1"]
 
 
-@pytest.mark.parametrize(("x", "y", "moved"), [(1.0, 2.1, True), (1.0, 3.0, False), (1.5, 2.0, False)])
-def test_markers_move_aside_where_their_bars_meet(x, y, moved):
-    ax = Figure().subplots()
-    first, second = ax.errorbar([1.0, 5.0], [2.0, 5.0], [0.1, 0.1]), ax.errorbar([x, 7.0], [y, 5.0], [0.1, 0.1])
-    limits = ax.get_xlim(), ax.get_ylim()
-    dodge(ax)
-    places = [one.lines[0].get_transform().transform((1.0, 2.0))[0] for one in (first, second)]
-    assert (places[0] < places[1]) == moved
-    assert first.lines[2][0].get_transform().transform((1.0, 2.0))[0] == places[0]  # bars go with their markers
-    assert (ax.get_xlim(), ax.get_ylim()) == limits
+def test_a_panel_that_would_fill_less_than_half_of_a_common_scale_begins_a_new_one():
+    axes = panels((0.07, 0.26), (0.06, 0.25), (0.27, 0.46), labels=("error",) * 3)
+    share_rows(axes, 3)
+    assert [ax.get_ylim() for ax in axes] == [(0.06, 0.26), (0.06, 0.26), (0.27, 0.46)]
+    assert [ax.get_ylabel() for ax in axes] == ["error", "", "error"]
+
+
+def test_a_label_has_one_color_in_a_figure_and_no_other_label_has_it():
+    one, two = Panel(curves=dict.fromkeys("abc")), Panel(curves={"d": None, "c": Curve(stars=[1.0])})
+    assert curve_places([(one, list("abc")), (two, ["d", "c", "_star, c"])]) == [
+        {"a": 0, "b": 1, "c": 2},
+        {"d": 3, "c": 2, "_star, c": 2},
+    ]
+    declared = Panel(curves={"d": Curve(color=0), "c": None})  # whoever declares colors knows what they mean
+    assert curve_places([(one, list("abc")), (declared, ["d", "c"])])[1] == {"d": 0, "c": 1}
+    many = Panel(curves=dict.fromkeys("defgh"))
+    assert curve_places([(one, list("abc")), (many, list("defgh"))])[1]["d"] == 0  # there are not colors enough
 
 
 def few(replicates, **changed):

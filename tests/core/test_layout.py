@@ -7,9 +7,11 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from figures.core.layout import TEXT_WIDTH_INCHES, _broken, arrange, figure_size, finish
+from figures.core.layout import TEXT_WIDTH_INCHES, arrange, figure_size, finish
+from figures.core.legends import MAX_HEIGHT_SHARE
 from figures.core.plot import cycle_colors
 from figures.core.small_png import RESOLUTIONS, save_small
+from figures.core.wrapping import broken
 
 X = np.linspace(0, 1, 50)
 
@@ -57,16 +59,51 @@ def test_a_common_legend_stands_in_an_empty_cell():
     assert [ax.get_legend() is not None for ax in cells] == [False] * 5 + [True]
 
 
+def all_over(x):
+    return np.where(np.arange(len(x)) % 2, 0.01, 0.99)
+
+
 @pytest.mark.parametrize("n_panels", [1, 2])
-def test_a_legend_over_a_line_moves_below(n_panels):
+def test_a_legend_moves_off_a_line(n_panels):
     labels = [("a",), ("b",)][:n_panels]
     figure, cells = drawn(n_panels, labels, y=lambda x: 0.92 + 0 * x, loc="upper right")
+    figure.draw_without_rendering()
+    assert not figure.legends
+    for ax in cells:
+        box = ax.get_legend().get_window_extent()
+        assert ax.get_window_extent().y0 < box.y0 < box.y1 < ax.transData.transform((0, 0.92))[1]
+
+
+@pytest.mark.parametrize("n_panels", [1, 2])
+def test_a_legend_without_a_free_place_moves_below(n_panels):
+    labels = [("a",), ("b",)][:n_panels]
+    figure, cells = drawn(n_panels, labels, y=all_over)
     figure.draw_without_rendering()
     legends = figure.legends if n_panels == 1 else [ax.get_legend() for ax in cells]
     assert len(legends) == n_panels
     for legend, ax in zip(legends, cells, strict=True):
         assert legend.get_window_extent().y1 < ax.xaxis.get_tightbbox().y0 + 1
         assert legend.get_window_extent().y0 >= 0
+
+
+def test_legends_below_that_would_be_high_become_one_with_the_letters_of_their_panels():
+    labels = [tuple(f"a long name of curve {k}" for k in range(8)), tuple(f"another long name {k}" for k in range(8))]
+    figure, cells = drawn(2, labels, y=all_over)
+    figure.draw_without_rendering()
+    assert [ax.get_legend() for ax in cells] == [None, None]
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(shown) == 16
+    assert shown[0] == r"$\mathbf{a}$  a long name of curve 0"
+    assert shown[-1] == r"$\mathbf{b}$  another long name 7"
+    assert figure.legends[0].get_window_extent().width <= figure.bbox.width
+
+
+@pytest.mark.parametrize("n_entries", [2, 3, 5, 8])
+def test_a_legend_takes_at_most_a_sixth_of_the_height(n_entries):
+    figure, cells = drawn(2, [tuple(f"curve {k}" for k in range(n_entries)), ("x",)], y=lambda x: 0.02 + 0 * x)
+    figure.draw_without_rendering()
+    for legend in [*figure.legends, *(ax.get_legend() for ax in cells if ax.get_legend() is not None)]:
+        assert legend.get_window_extent().height <= MAX_HEIGHT_SHARE * figure.bbox.height
 
 
 def test_a_legend_beside_the_lines_stays():
@@ -78,16 +115,17 @@ def test_a_legend_beside_the_lines_stays():
 def test_error_bars_count_as_data():
     figure = Figure(figsize=figure_size(1), layout="constrained")
     ax = figure.subplots()
-    ax.errorbar([0.9], [0.1], 0.85, label="bar")
+    bar = ax.errorbar([0.9], [0.1], 0.85, label="bar")
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.legend(loc="upper right")
     finish(figure, [ax])
-    assert len(figure.legends) == 1
+    drawn_bar = bar.lines[2][0].get_segments()[0]
+    assert ax.get_legend().get_window_extent().x1 < ax.transData.transform(drawn_bar)[0, 0]
 
 
 def test_long_labels_are_broken_outside_formulas():
-    assert _broken("samples per student feature") == "samples per\nstudent feature"
-    assert _broken(r"$\alpha = n / p$") == r"$\alpha = n / p$"
+    assert broken("samples per student feature") == "samples per\nstudent feature"
+    assert broken(r"$\alpha = n / p$") == r"$\alpha = n / p$"
     figure = Figure(figsize=figure_size(3), layout="constrained")
     cells = figure.subplots(1, 3)
     cells[0].set_xlabel("a label that is much too long for so narrow a panel")
@@ -95,7 +133,7 @@ def test_long_labels_are_broken_outside_formulas():
     assert cells[0].get_xlabel().count("\n") == 1
 
 
-def test_a_title_wider_than_the_figure_is_broken():
+def test_a_title_wider_than_the_figure_isbroken():
     figure = Figure(figsize=figure_size(1), layout="constrained")
     ax = figure.subplots()
     figure.suptitle("a title of a figure that says so much that one line does not hold all of it, even so")

@@ -8,6 +8,7 @@ import matplotlib
 import pytest
 
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
+from figures.core.aside import move_aside
 from figures.core.compute import compute_rows
 from figures.core.plot import _draw_panel, curve_colors, draw_figure
 from figures.core.ratios import draw_ratios
@@ -175,7 +176,9 @@ def test_points_are_drawn_over_their_theory_in_a_panel_of_ratios(rows, tmp_path)
     draw_figure(declared, rows, tmp_path / "f.png")
     ax = matplotlib.figure.Figure().subplots()
     shown = rows[rows["panel"] == "one"]
-    draw_ratios(ax, shown, curve_colors(declared.resolved_panels()[0], list(shown["curve"].drop_duplicates())))
+    labels = list(shown["curve"].drop_duplicates())
+    places = {label: place for place, label in enumerate(labels)}
+    draw_ratios(ax, shown, curve_colors(declared.resolved_panels()[0], labels), places)
     drawn = [container for container in ax.containers if container.lines]
     assert len(drawn) == 3  # two curves and the hidden one; a star is nothing measured
     points = rows[(rows["panel"] == "one") & (rows["curve"] == "b") & rows["size"].eq(math.inf)]
@@ -184,8 +187,11 @@ def test_points_are_drawn_over_their_theory_in_a_panel_of_ratios(rows, tmp_path)
     half = (points["high"] - points["low"]).to_numpy() / 2 / points["theory"].to_numpy()
     lengths = [top - bottom for (_, bottom), (_, top) in drawn[1].lines[2][0].get_segments()]
     assert lengths == pytest.approx(2 * half)
-    shifted = [container.lines[0].get_xdata()[0] for container in drawn]
-    assert shifted[0] < 1 == shifted[1] < shifted[2]
+    assert [container.lines[0].get_xdata()[0] for container in drawn] == [1.0, 1.0, 1.0]
+    move_aside(ax, drawn)  # as in all panels, here along the line of no deviation
+    shifted = [container.lines[0].get_xydata()[0] for container in drawn]
+    assert len({x for x, _ in shifted}) > 1
+    assert [y for _, y in shifted[1:2]] == pytest.approx(list(expected[:1]))
 
 
 @pytest.mark.parametrize("fields", [{"ratio_of": "three", "curves": {}}, {"ratio_of": "one", "curves": {"a": 1.0}}])

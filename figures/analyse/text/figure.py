@@ -3,7 +3,6 @@
 from figures.analyse.text import table
 from figures.core import Axes, DataFrame, Experiment, Panel
 
-HEADROOM = 0.6  # share of the axis, for the legend
 LABELED = 4  # thresholds, each with a tick of its own
 THRESHOLD = r"ambiguity threshold $\rho$"
 
@@ -23,7 +22,7 @@ def panels() -> tuple[Panel, ...]:
 
 
 def decorate(axes: Axes, rows: DataFrame) -> None:
-    """Draw thin lines between points and at zero, and make room for the legend."""
+    """Draw thin lines between points and at zero."""
     axes.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     for k, label in enumerate(rows["curve"].drop_duplicates()):
         points = rows[rows["curve"] == label].sort_values("x")
@@ -32,7 +31,3 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
     thresholds = sorted(set(rows["x"]))
     if len(thresholds) <= LABELED:
         axes.set_xticks(thresholds, [f"{x:.3g}" for x in thresholds])
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high + HEADROOM * (high - low))
-    if axes.get_legend() is not None:
-        axes.legend(loc="upper right", fontsize=6)
