@@ -1,6 +1,6 @@
 """Shares work among threads, for compiled functions that release Python's lock."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -19,3 +19,19 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_thre
         return
     with ThreadPoolExecutor(n_threads) as pool:
         yield from pool.map(function, items)
+
+
+def share(work: Callable[[Item], object], parts: Sequence[Item]) -> None:
+    """Do work(part) for all `parts` at the same time, the first of them in the calling thread.
+
+    A thread of its own for each part would have the caller wait for one thread more, which takes a twentieth of a
+    millisecond to start.
+    """
+    if len(parts) == 1:
+        work(parts[0])
+        return
+    with ThreadPoolExecutor(len(parts) - 1) as pool:
+        others = [pool.submit(work, part) for part in parts[1:]]
+        work(parts[0])
+    for each in others:
+        each.result()

@@ -111,7 +111,7 @@ def masked_pass(
 
 @_compiled
 def copy(X: Array, found: Array) -> None:
-    # An array that is assigned to a slice has the message of another shape compiled with it, for seconds.
+    """Copy X in a loop: an array that is assigned to a slice has the message of another shape compiled with it."""
     for j in range(len(X)):
         for r in range(X.shape[1]):
             found[j, r] = X[j, r]

@@ -79,7 +79,9 @@ def sweep(
             total -= log_phi(trial[k], table)
         if rng.random() < math.exp(min(0.0, beta * (energy - total))):
             m[i], m[j], energy = a, b, total
-            x[:] = trial
+            # A loop, since an array that is assigned to a slice has the message of another shape compiled with it.
+            for k in range(P):
+                x[k] = trial[k]
             if small:
                 accepted += 1
     return energy, near, accepted

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from simulate.core.threads import in_threads
+from simulate.core.threads import in_threads, share
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -26,3 +26,26 @@ def test_errors_reach_the_caller(n_threads):
 
     with pytest.raises(ZeroDivisionError):
         list(in_threads(fails_at_two, range(5), n_threads))
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+def test_a_part_is_done_by_the_caller_and_each_other_beside_it(n_parts):
+    together, threads = threading.Barrier(n_parts, timeout=20), [0] * n_parts
+
+    def work(part):
+        together.wait()
+        threads[part] = threading.get_ident()
+
+    share(work, range(n_parts))
+    assert threads[0] == threading.get_ident()
+    assert len(set(threads)) == n_parts
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_errors_of_shared_parts_reach_the_caller(failing):
+    def fails(part):
+        if part == failing:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        share(fails, range(3))

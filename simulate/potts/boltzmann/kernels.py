@@ -30,7 +30,10 @@ def weighted_shares(columns: Any, weights: Any, start: int, stop: int, shares: A
             table[:] = 0.0
             for m in range(n_samples):
                 table[columns[i, m], columns[j, m]] += weights[m]
-            shares[pair] = table
+            # A loop, since a table that is assigned to a slice has the message of another shape compiled with it.
+            for a in range(len(table)):
+                for b in range(len(table)):
+                    shares[pair, a, b] = table[a, b]
             pair += 1
 
 

@@ -83,7 +83,10 @@ def _add_margins(sums: Numbers, first: int, n_each: int, slab: int, gradient: Nu
         if j > first:
             rest[:count] = 0
             _add_rows(rest, 0, 8, count, sums, n_colors, 1, n_colors)
-            sums[:count] = rest[:count]
+            # A loop, since an array that is assigned to a slice has the message of another shape compiled with it.
+            for code in range(count):
+                for k in range(8):
+                    sums[code, k] = rest[code, k]
 
 
 @cached_njit()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.threads import in_threads
+from simulate.core.threads import share
 from theory.core import Array, checks
 from theory.models import Potts
 
@@ -109,8 +109,7 @@ class IndependentChains(ABC):
             work(slice(0, count))
             return
         ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int).tolist()
-        parts = [slice(first, last) for first, last in pairwise(ends)]
-        list(in_threads(work, parts, len(parts)))
+        share(work, [slice(first, last) for first, last in pairwise(ends)])
 
     @property
     def _shape(self) -> tuple[int, int]:

@@ -36,6 +36,22 @@ class BlockChains(IndependentChains):
     # 1e-7 of its terms, and as small a share of the draws may differ.
     block: int
     precision: type[np.floating[Any]] = np.float32
+    # States lie in blocks from one run to the next: a single sweep of a sparse model takes not much longer than the way
+    # from rows to blocks and back, which no other thread could share.
+    _blocks: NDArray[np.int16] | None = None
+    _rows: NDArray[np.int16] | None = None
+
+    @property
+    def _states(self) -> NDArray[np.int16]:
+        if self._rows is None:
+            assert self._blocks is not None
+            rows = self._blocks.transpose(0, 2, 1).reshape(-1, self._blocks.shape[1])
+            self._rows = rows[: self.n_chains, : self.n_sites].copy()
+        return self._rows
+
+    @_states.setter
+    def _states(self, states: NDArray[np.int16]) -> None:
+        self._rows, self._blocks = states, None
 
     @abstractmethod
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
@@ -54,12 +70,12 @@ class BlockChains(IndependentChains):
 
     def _chains(self) -> Chains:
         betas, keys = self._in_blocks(self.betas.astype(self.precision)), self._in_blocks(self._keys)
-        return betas, keys, self._state_blocks(), np.zeros(betas.shape, dtype=np.int64)
+        # A copy, so that a run which is interrupted leaves the states as they were.
+        return betas, keys, self._state_blocks().copy(), np.zeros(betas.shape, dtype=np.int64)
 
     def _store(self, chains: Chains) -> None:
-        states, accepted = chains[2].transpose(0, 2, 1), chains[3]
-        self._states = states.reshape(-1, states.shape[2])[: self.n_chains, : self.n_sites].copy()
-        self._accepted += accepted.reshape(-1)[: self.n_chains]
+        self._rows, self._blocks = None, chains[2]
+        self._accepted += chains[3].reshape(-1)[: self.n_chains]
 
     def _check_size(self, largest: float) -> None:
         """Raise ValueError where sums in single precision would overflow; `largest` bounds the logits of a site."""
@@ -71,9 +87,11 @@ class BlockChains(IndependentChains):
 
     def _state_blocks(self) -> NDArray[np.int16]:
         """Return the states as an array (n_blocks, L4, B), where L4 is L rounded up to a multiple of 4."""
-        wide = np.zeros((self.n_chains, self.n_sites + -self.n_sites % 4), np.int16)
-        wide[:, : self.n_sites] = self._states
-        return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
+        if self._blocks is None:
+            wide = np.zeros((self.n_chains, self.n_sites + -self.n_sites % 4), np.int16)
+            wide[:, : self.n_sites] = self._states
+            self._blocks = np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
+        return self._blocks
 
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain.
@@ -141,8 +159,8 @@ class ProductChains(BlockChains):
 
     def scores(self) -> Array:
         """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
-        scores = np.empty(self.n_chains)
-        self._in_threads(lambda part: product_scores(*self._exact, self._states[part], scores[part]), self.n_chains)
+        scores, states = np.empty(self.n_chains), self._states
+        self._in_threads(lambda part: product_scores(*self._exact, states[part], scores[part]), self.n_chains)
         return scores
 
 
@@ -178,9 +196,8 @@ class GroupChains(BlockChains):
 
     def scores(self) -> Array:
         """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
-        scores = np.empty(self.n_chains)
-        arrays = self._groups, self._fields
-        self._in_threads(lambda part: group_scores(*arrays, self._states[part], scores[part]), self.n_chains)
+        scores, states, arrays = np.empty(self.n_chains), self._states, (self._groups, self._fields)
+        self._in_threads(lambda part: group_scores(*arrays, states[part], scores[part]), self.n_chains)
         return scores
 
 

@@ -91,7 +91,8 @@ def product_sweeps(
             _count(J, states[k], counts)
             for i in range(n_sites):
                 # Kept since the counts around other sites change only where a color did.
-                old[:] = states[k, i]
+                for c in range(size):
+                    old[c] = states[k, i, c]
                 z[:] = 0
                 _add_products(U, counts, i, z)
                 _transpose(z, h[i], logits)

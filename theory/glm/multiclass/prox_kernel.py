@@ -45,7 +45,7 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
     p, gradient, step, new = work
     best, evaluations = _objective(x, h, inverse, label, p), 1
     if not np.isfinite(best):  # also where the row is not a number
-        x[:] = h
+        _copy(h, x)
         best = _cross_entropy(x, label, p)
         evaluations += 1
     for _ in range(NEWTON_STEPS):
@@ -56,7 +56,7 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
         if label < D:
             gradient[label] -= 1.0
         _factorize(p, inverse, H)
-        step[:] = gradient
+        _copy(gradient, step)
         _solve(H, step)
         decrement = 0.0
         for i in range(D):
@@ -75,9 +75,16 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
         else:  # even the shortest step does not lower the objective: rounding hides what is left of its fall
             _cross_entropy(x, label, p)
             break
-        x[:] = new
+        _copy(new, x)
         best = value
     return evaluations
+
+
+@cached_njit()
+def _copy(x: Any, found: Any) -> None:
+    # A loop, since an array that is assigned to a slice has the message of another shape compiled with it, for seconds.
+    for i in range(len(x)):
+        found[i] = x[i]
 
 
 @cached_njit(error_model="numpy")
@@ -138,19 +145,24 @@ def _solve(H: Any, x: Any) -> None:
 def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
     """Write S (1 + V S)^-1 = S (V^-1 + S)^-1 V^-1: without a difference that cancels where V is small."""
     D = len(p)
-    slope[:] = inverse
+    for i in range(D):
+        _copy(inverse[i], slope[i])
     for i in range(D):  # (V^-1 + S)^-1 V^-1, all columns together
         for k in range(i):
             for j in range(D):
                 slope[i, j] -= H[i, k] * slope[k, j]
-        slope[i] *= H[i, i]
+        for j in range(D):
+            slope[i, j] *= H[i, i]
     for i in range(D - 1, -1, -1):
         for k in range(i + 1, D):
             for j in range(D):
                 slope[i, j] -= H[k, i] * slope[k, j]
-        slope[i] *= H[i, i]
+        for j in range(D):
+            slope[i, j] *= H[i, i]
     mean = np.zeros(D)
     for i in range(D):
-        mean += p[i] * slope[i]
+        for j in range(D):
+            mean[j] += p[i] * slope[i, j]
     for i in range(D):
-        slope[i] = p[i] * (slope[i] - mean)
+        for j in range(D):
+            slope[i, j] = p[i] * (slope[i, j] - mean[j])

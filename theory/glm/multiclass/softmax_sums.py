@@ -69,7 +69,9 @@ def softmax_sums(
                 for lane in range(LANES):
                     gradient[label, lane] -= 1.0
             _factorize(p, inverse, H)
-            step[:] = gradient
+            for i in range(D):
+                for lane in range(LANES):
+                    step[i, lane] = gradient[i, lane]
             _solve(H, step)
             decrement[:] = 0.0
             for i in range(D):
@@ -176,7 +178,8 @@ def _objectives(
             factor = inverse[i, j]
             for lane in range(LANES):
                 away[i, lane] += factor * total[lane]
-    value[:] = entropy
+    for lane in range(LANES):
+        value[lane] = entropy[lane]
     for i in range(D):
         for lane in range(LANES):
             value[lane] += 0.5 * away[i, lane] * (x[i, lane] - h[i, lane])
