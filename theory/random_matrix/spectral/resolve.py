@@ -13,6 +13,7 @@ MASS_TOLERANCE = 1e-11  # of the mass of a panel: what its nodes sum to against 
 TAIL_TOLERANCE = 1e-9  # of the last coefficients of a panel, as a mass
 MIN_PANEL_MASS = 1e-13  # mass of a panel that is not halved
 DENSITY_ROUNDING = 100 * float(np.finfo(float).eps)  # of a density, over the relative width of its bulk
+MAX_SLOPE_NOISE = 1e-10  # of a density likewise, beyond which slopes of shares, in which it is amplified, are left
 NOISY_MASS_TOLERANCE = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
 MIN_PANEL_WIDTH = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
 
@@ -118,6 +119,8 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
 def _by_shares(ensemble: Ensemble, spans: list[Span], noise: Array) -> Resolved | None:
     """Resolve the bulks of a dense ensemble by the cheapest way; None where that is not certain for all of them."""
     if not isinstance(ensemble, DenseEnsemble) or len(ensemble.whitened[1]) < ensemble.size:
+        return None
+    if noise.max(initial=0.0) > MAX_SLOPE_NOISE:
         return None
     from theory.random_matrix.spectral.dense_panels import resolved_by_shares
 
