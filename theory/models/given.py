@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 
 from theory.core import Array, checks
@@ -20,7 +21,9 @@ EXACT = 1e-6  # by which a sum of weights, or the mass of a density, may differ 
 STEADY = 1e-9  # relative change of mass, mean and mean square when the panels of a density are halved
 MOST_HALVINGS = 9  # of the panels of a density: about 40,000 nodes
 NEAREST_ZERO = 1e-5  # angle of the first panel of a density that begins at 0: eigenvalues down to 1e-11 of the range
-NODES_PER_QUANTILE = 16  # at least, of a density
+# Times as many panels have polynomials of the density as its integrals: these are exact to twice the degree.
+FINER_PANELS = 4
+MAX_STEPS = 60  # of a quantile, which takes four or five
 
 
 class _RandomBasis(Covariance):
@@ -29,15 +32,12 @@ class _RandomBasis(Covariance):
     seed: int
 
     @abstractmethod
-    def _modes_beside(self, share: float) -> Spectrum:
-        """Compute the modes of the limit d -> infinity; those that are nodes have no larger weight than `share`."""
+    def _at_shares(self, shares: Array) -> Array:
+        """Compute the eigenvalues below which these shares (n,) of all lie, ascending."""
 
     @cached_property
     def _quantiles(self) -> Array:
-        modes = self._modes_beside(1 / (NODES_PER_QUANTILE * self.size))
-        below = np.cumsum(modes.weights)
-        places = np.searchsorted(below, (np.arange(self.size) + 0.5) / self.size)
-        return modes.eigenvalues[np.minimum(places, len(below) - 1)]
+        return self._at_shares((np.arange(self.size) + 0.5) / self.size)
 
     def _eigh(self) -> tuple[Array, Array]:
         return self._quantiles, haar_basis(self.size, self.seed)
@@ -94,8 +94,9 @@ class GivenSpectrum(_RandomBasis):
     def _finer_limit(self, times: int) -> Spectrum:  # noqa: ARG002  # the eigenvalues are no nodes
         return self._limit()
 
-    def _modes_beside(self, share: float) -> Spectrum:  # noqa: ARG002  # likewise
-        return self._limit()
+    def _at_shares(self, shares: Array) -> Array:
+        below = np.cumsum(np.asarray(self.weights))
+        return np.asarray(self.values)[np.minimum(np.searchsorted(below, shares), len(below) - 1)]
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,55 @@ class SpectralDensity(_RandomBasis):
         s, mass = self._nodes(2**self._halvings * times)
         return homogeneous(s[mass > 0], mass[mass > 0])
 
-    def _modes_beside(self, share: float) -> Spectrum:
-        return self._finer_limit(math.ceil(self._limit().weights.max() / share))
+    def _at_shares(self, shares: Array) -> Array:
+        ends = [self.low, *self.breaks, self.high]
+        pieces = [_Cumulative.of(self.density, *band, FINER_PANELS * 2**self._halvings) for band in pairwise(ends)]
+        tops = np.cumsum([piece.masses[-1] for piece in pieces])
+        wanted = shares * tops[-1]
+        which = np.minimum(np.searchsorted(tops, wanted), len(pieces) - 1)
+        found = [piece.quantiles(wanted[which == k] - (tops[k] - piece.masses[-1])) for k, piece in enumerate(pieces)]
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cumulative:
+    """The mass of a density below each eigenvalue of one band, by polynomials in the angle on its panels."""
+
+    low: float
+    length: float
+    edges: Array  # (p + 1,), angles
+    masses: Array  # (p + 1,), below each of them, from 0
+    series: Array  # (p, 17), Legendre coefficients of the mass from the left end of each panel on
+
+    @classmethod
+    def of(cls, density: Callable[[Array], Array], low: float, high: float, times: int) -> "_Cumulative":
+        edges = _edges(low, high, times)
+        s, lengths = _band(low, high, times)
+        values = (_values(density, s) * lengths).reshape(len(edges) - 1, -1)  # with the weights of their nodes
+        order = values.shape[1]
+        x, _ = legendre.leggauss(order)
+        # Nodes and weights of Gauss and Legendre project on polynomials of degree 15.
+        coefficients = (values @ legendre.legvander(x, order - 1)) * (np.arange(order) + 0.5)
+        series = legendre.legint(coefficients, lbnd=-1, axis=1)
+        return cls(low, high - low, edges, np.concatenate([[0.0], np.cumsum(values.sum(axis=1))]), series)
+
+    def quantiles(self, wanted: Array) -> Array:
+        """Find the eigenvalues below which the band has these masses, by Newton's method in a shrinking bracket."""
+        panel = np.clip(np.searchsorted(self.masses, wanted, side="right") - 1, 0, len(self.edges) - 2)
+        series, goal = self.series[panel], wanted - self.masses[panel]
+        slope = legendre.legder(series, axis=1)
+        low, high, x = np.full(len(goal), -1.0), np.ones(len(goal)), np.zeros(len(goal))
+        for _ in range(MAX_STEPS):
+            excess = np.sum(legendre.legvander(x, series.shape[1] - 1) * series, axis=1) - goal
+            low, high = np.where(excess > 0, low, x), np.where(excess > 0, x, high)
+            steepness = np.sum(legendre.legvander(x, slope.shape[1] - 1) * slope, axis=1)
+            new = x - excess / np.where(steepness > 0, steepness, np.inf)
+            new = np.where((new > low) & (new < high) & (steepness > 0), new, (low + high) / 2)
+            moved, x = abs(new - x), new
+            if np.all(moved <= 1e-15):
+                break
+        angle = (self.edges[panel] + self.edges[panel + 1] + (self.edges[panel + 1] - self.edges[panel]) * x) / 2
+        return np.asarray(self.low + self.length * np.sin(angle / 2) ** 2)
 
 
 def _band(low: float, high: float, times: int) -> tuple[Array, Array]:
@@ -187,9 +235,14 @@ def _band(low: float, high: float, times: int) -> tuple[Array, Array]:
     pole at an angle of about 2 sqrt(low/(high - low)) or more off the real axis, and panels shrink towards it.
     """
     length = high - low
-    near = min(max(2 * math.sqrt(low / length), NEAREST_ZERO), 0.5)
-    angles, weights = panelled_legendre(divided(graded_edges(0.0, math.pi, near), times))
+    angles, weights = panelled_legendre(_edges(low, high, times))
     return low + length * np.sin(angles / 2) ** 2, weights * length * np.sin(angles) / 2
+
+
+def _edges(low: float, high: float, times: int) -> Array:
+    """Return the angles of the panels of a band."""
+    near = min(max(2 * math.sqrt(low / (high - low)), NEAREST_ZERO), 0.5)
+    return divided(graded_edges(0.0, math.pi, near), times)
 
 
 def _shares(weights: ArrayLike, count: int) -> Array:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, minres
 from scipy.special import log_softmax, xlogy
 
 from theory.core import Array, Count, Positive, SolverResult, checked
@@ -20,10 +21,15 @@ from theory.nets.law import Contexts, Data, contexts_of, law_of, require_same_si
 from theory.nets.leading_gain import LeadingGain, OfContexts, packed
 from theory.numerics import ConvergenceError
 
+Loss = Callable[[Array], tuple[float, Array]]  # a loss and its gradient
 LOWER_DEGREE = 4  # of Y_l^2 in the attention and the values of its layer
 SCALES = (0.3, 1.0)  # of the random starts of a fit, in turn
 ROUNDING_OF_LOSS = 1e-13  # nats, by which a floor may exceed the entropy of the data where it has learned everything
 EXACT_LOSS = 1e-10  # nats, likewise where the gradient of the descent is as long as what is left
+MAX_POLISHES = 30  # Newton steps after the best descent, each of which at least halves the gradient
+MAX_POLISHED = 1e-4  # length of a gradient, beyond which a descent has not come to the minimum
+GRADIENT_ROUNDING = 1e-13  # length of a gradient that is rounding
+DIFFERENCE = 1e-5  # of weights of order one, over which gradients are compared
 OWN_ERROR = 1e-2  # length of that gradient, relative to the root of what is left, from which on the descent left it
 
 
@@ -60,9 +66,10 @@ def factored_floor(
     The minimum is returned with |A| = |V|.
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. Source: the conditionals of one factored
-    layer are those of arXiv:2410.19637, eq. 1; their least masked loss is searched here. ValueError for one that is too
-    large. ConvergenceError where the best descent ends with a gradient longer than `tol`: the loss of few sequences may
-    have no minimum at finite weights.
+    layer are those of arXiv:2410.19637, eq. 1; their least masked loss is searched here. The gradient at the end of the
+    best descent, where rounding hides that the loss still falls, is shortened by Newton's method. ValueError for a
+    model that is too large. ConvergenceError where a gradient longer than `tol` is left: the loss of few sequences may
+    have no minimum at finite weights, and gradients below about 1e-14 are rounding.
 
     >>> from theory.models import PottsModel
     >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]])
@@ -80,17 +87,48 @@ def factored_floor(
         theta = np.concatenate([packed(first.attentions, first.values), np.zeros(L * C if fields else 0)])
         options = {"maxiter": max_iter, "maxfun": 5 * max_iter, "ftol": 1e-16, "gtol": tol / 10, "maxcor": 30}
         ends.append(minimize(loss, theta, jac=True, method="L-BFGS-B", options=options))
-    best = min(ends, key=lambda one: float(one.fun))
-    residual, iterations = float(np.linalg.norm(best.jac)), sum(int(one.nit) for one in ends)
+    best, iterations = min(ends, key=lambda one: float(one.fun)), sum(int(one.nit) for one in ends)
+    x, value, residual, steps = _polished(loss, best.x, tol)
+    iterations += steps
     if residual > tol:
         what, advice = "factored_floor", "raise max_iter, or take more sequences"
-        raise ConvergenceError.of(what, float(best.fun), residual, tol, iterations, status="max_iter", advice=advice)
-    A, V = (best.x[cut].reshape(shape) for cut, shape in _cuts(L, C))
+        if not residual > 1e3 * GRADIENT_ROUNDING:
+            advice = f"rounding hides gradients shorter than about {residual:.1g}: take a larger tol"
+        raise ConvergenceError.of(what, value, residual, tol, iterations, status="max_iter", advice=advice)
+    A, V = (x[cut].reshape(shape) for cut, shape in _cuts(L, C))
     np.fill_diagonal(A, 0.0)  # the descents leave it at their starts, since a masked site reads nothing of itself
     ratio = _balance(A, V)
-    layer = FactoredStack([A * ratio], [V / ratio], best.x[L * L + C * C :].reshape(L, C) if fields else None)
-    minima = np.array(sorted(float(one.fun) for one in ends))
-    return FactoredFloor(float(best.fun), layer, minima, tol, residual=residual, iterations=iterations, converged=True)
+    layer = FactoredStack([A * ratio], [V / ratio], x[L * L + C * C :].reshape(L, C) if fields else None)
+    minima = np.array(sorted(value if one is best else float(one.fun) for one in ends))
+    return FactoredFloor(value, layer, minima, tol, residual=residual, iterations=iterations, converged=True)
+
+
+def _polished(loss: Loss, x: Array, tol: float) -> tuple[Array, float, float, int]:
+    """Shorten the gradient at the end of a descent to `tol` by Newton's method; the steps come last.
+
+    A descent ends where rounding hides that the loss still falls, at a gradient of about 1e-8, since a loss is flat at
+    its minimum and a gradient is not. Steps solve for the gradient alone, by MINRES with products of the Hessian from
+    differences of gradients: directions in which the loss is constant, as a factor of A that V is divided by, have no
+    share in it. They end where they no longer halve the gradient.
+    """
+    value, gradient = loss(x)
+    size, steps = float(np.linalg.norm(gradient)), 0
+    while tol < size < MAX_POLISHED and steps < MAX_POLISHES:
+        unit = DIFFERENCE * (1 + float(np.linalg.norm(x)))
+
+        def product(v: Array, x: Array = x, unit: float = unit) -> Array:
+            step = unit / max(float(np.linalg.norm(v)), 1e-300)
+            return np.asarray((loss(x + step * v)[1] - loss(x - step * v)[1]) / (2 * step))
+
+        hessian = LinearOperator((len(x), len(x)), matvec=product, dtype=float)
+        step, _ = minres(hessian, gradient, rtol=1e-6, maxiter=2 * len(x))
+        new, steps = x - step, steps + 1
+        below, slope = loss(new)
+        length = float(np.linalg.norm(slope))
+        if not (length < size / 2 and below <= value + ROUNDING_OF_LOSS):
+            break
+        x, value, gradient, size = new, min(value, below), slope, length
+    return x, value, size, steps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,7 +272,7 @@ def _predicted(contexts: Contexts, layer: FactoredStack) -> tuple[Array, float]:
     return found, loss
 
 
-def _one_layer_loss(contexts: Contexts, L: int, C: int, fields: bool) -> Callable[[Array], tuple[float, Array]]:
+def _one_layer_loss(contexts: Contexts, L: int, C: int, fields: bool) -> Loss:
     """Return the masked loss and its gradient as a function of the vector of A, V and, with `fields`, the fields."""
 
     def loss(theta: Array) -> tuple[float, Array]:

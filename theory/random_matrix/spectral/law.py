@@ -27,8 +27,10 @@ class SpectralLaw(SolverResult):
     g(x + i0)/pi is the density. Methods take arrays of any shape, and raise ValueError for what is not finite.
 
     `residual` is the largest of five numbers: the residual of the scalar equation at the nodes, |mass - 1|, the
-    relative gap of the mean, the difference between what the density of a bulk sums to and its mass, and for a limit
-    d -> infinity the integral of the change of the density when the nodes of its spectrum are doubled, up to 1e-7.
+    relative gap of the mean, the difference between what the density of a bulk sums to and its mass (for a dense
+    ensemble of full rank, by how much densities differ from the slope of the shares at one node a panel, as a mass),
+    and for a limit d -> infinity the integral of the change of the density when the nodes of its spectrum are doubled,
+    up to 1e-7.
     Edges and masses are closed forms, exact to rounding. The fourth number is below 1e-8 as a rule. It is up to 1e-7
     (in one or two of a hundred random spectra with condition numbers to 1e12) where rounding of nu shows in the
     density, because a bulk, or a feature in it, is narrow compared with the nu at which it lies.

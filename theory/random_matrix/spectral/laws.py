@@ -82,7 +82,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     Row k of the joint predictor A (d, d) holds the coefficients that predict coordinate k from the others:
     A = 1 - diag(Q)^-1 Q with Q = (X'X/n + lam)^-1, and Qbar its deterministic equivalent. a = 1 - 1/nu, nu those of
     diag(Qbar)^1/2 (X'X/n + lam) diag(Qbar)^1/2. Homogeneous and diagonal covariances cost sums over eigenvalues,
-    d = infinity included, others an eigendecomposition a node (seconds at d = 200). For n < d and equal
+    d = infinity included, others a tridiagonal form a node (half a second at d = 200). For n < d and equal
     variances an atom holds the share 1 - alpha; otherwise bulks of their own do, with an atom where entries of
     diag(Qbar) agree to 1e-12, as in the middle of a chain. Independent coordinates may have unbounded variances at
     d = infinity: those of diag(Qbar) Sigma are bounded. Raises ValueError as `covariance_law`, for unequal ridges

@@ -13,6 +13,7 @@ MASS_TOLERANCE = 1e-11  # of the mass of a panel: what its nodes sum to against 
 TAIL_TOLERANCE = 1e-9  # of the last coefficients of a panel, as a mass
 MIN_PANEL_MASS = 1e-13  # mass of a panel that is not halved
 DENSITY_ROUNDING = 100 * float(np.finfo(float).eps)  # of a density, over the relative width of its bulk
+MAX_SLOPE_NOISE = 1e-10  # of a density likewise, beyond which slopes of shares, in which it is amplified, are left
 NOISY_MASS_TOLERANCE = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
 MIN_PANEL_WIDTH = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
 
@@ -30,13 +31,14 @@ class GapFoundError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """A bulk between its edges before its density is known, with points inside at which h is known."""
+    """A bulk between its edges before its density is known, with points inside at which h and N are known."""
 
     interval: Interval
     start: float  # the share of eigenvalues below it, by the closed form of `share_below`
     mass: float
     nu: Array = field(default_factory=lambda: np.empty(0), repr=False)  # (k,), ascending
     h: ComplexArray = field(default_factory=lambda: np.empty(0, complex), repr=False)
+    share: Array = field(default_factory=lambda: np.empty(0), repr=False)  # of eigenvalues below, (k,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,8 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
     starts, masses = (np.array([getattr(span, name) for span in spans]) for name in ("start", "mass"))
     dear = isinstance(ensemble, DenseEnsemble)
     noise = np.array([DENSITY_ROUNDING / (1 - span.interval.low / span.interval.high) * dear for span in spans])
+    if dear and (by_shares := _by_shares(ensemble, spans, noise)) is not None:
+        return by_shares
     known = [(span.nu, span.h) for span in spans]
     panels = _first(ensemble, spans, known)
     done: list[tuple[_Panels, Array, ComplexArray]] = []
@@ -110,6 +114,35 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
     sums = [float((bulk.values @ WEIGHTS) @ np.diff(bulk.breaks) / 2) for bulk in bulks]
     gaps = [abs(total - span.mass) for total, span in zip(sums, spans, strict=True)]
     return Resolved(bulks, max([residual, *gaps]))
+
+
+def _by_shares(ensemble: Ensemble, spans: list[Span], noise: Array) -> Resolved | None:
+    """Resolve the bulks of a dense ensemble by the cheapest way; None where that is not certain for all of them."""
+    if not isinstance(ensemble, DenseEnsemble) or len(ensemble.whitened[1]) < ensemble.size:
+        return None
+    if noise.max(initial=0.0) > MAX_SLOPE_NOISE:
+        return None
+    from theory.random_matrix.spectral.dense_panels import resolved_by_shares
+
+    found = []
+    for span, own in zip(spans, noise, strict=True):
+        if (one := resolved_by_shares(ensemble, span, float(own))) is None:
+            return None
+        found.append(one)
+    return Resolved(tuple(bulk for bulk, _ in found), max((residual for _, residual in found), default=0.0))
+
+
+def panel_error(last: Array, half: float) -> float:
+    """Return the error of the polynomial of a panel as a mass, from the last two coefficients of its density."""
+    return float(abs(last).max()) * 2 * half * (MASS_TOLERANCE / TAIL_TOLERANCE)
+
+
+def is_met(error: float, mass: float, parent: float, noise: float, low: float, high: float) -> bool:
+    """Tell whether a panel from nu = `low` to `high` need not be halved: it is resolved, or halving does not help."""
+    if not error > MASS_TOLERANCE or mass <= MIN_PANEL_MASS or high - low <= MIN_PANEL_WIDTH * high:
+        return True
+    helps = error < 0.7 * parent or error > 1e-9
+    return not (helps and (error < 0.2 * parent or error > min(noise * mass, NOISY_MASS_TOLERANCE)))
 
 
 def _judged(panels: _Panels, values: Array, nu: Array, noise: Array) -> tuple[Array, Mask, Mask]:

@@ -120,6 +120,7 @@ class Search:
             float(mass),
             points.nu[inner],
             points.h[inner],
+            points.share[inner],
         )
 
     def _atoms_between(self, low: Array, high: Array) -> Array:

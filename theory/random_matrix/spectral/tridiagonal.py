@@ -23,11 +23,13 @@ CLOSE = 1e-7  # of a step, relative to h and to Im h, after which one more is th
 BLOCK = 32  # columns that LAPACK reduces at once
 
 
-def solved_inside(ensemble: DenseEnsemble, nu: Array, start: ComplexArray) -> tuple[Branch, ComplexArray, Array]:
+def solved_inside(
+    ensemble: DenseEnsemble, nu: Array, start: ComplexArray, traced: bool = True
+) -> tuple[Branch, ComplexArray, Array]:
     """Return roots, tr (S - nu)^-1/d and shares below at nu (points,), from starts near the roots.
 
     Where no root with Im h < 0 is certified the branch is neither inside nor outside: such points need `solve`. Sigma
-    must have full rank.
+    must have full rank. The traces, which need Q, are zero unless `traced`.
     """
     inner, inverse = ensemble.whitened
     d, n = len(inverse), len(nu)
@@ -41,10 +43,11 @@ def solved_inside(ensemble: DenseEnsemble, nu: Array, start: ComplexArray) -> tu
         if found is None:
             continue
         h[row], residual[row], inside[row] = *found, True
-        turn, _ = dorghr(reflectors, tau, lwork=BLOCK * d, overwrite_a=1)
         pivots = np.empty(d, complex)
         _pivots(diagonal, beside, h[row], pivots)
-        trace[row] = _weighted_trace(pivots, beside, turn, inverse) / d
+        if traced:
+            turn, _ = dorghr(reflectors, tau, lwork=BLOCK * d, overwrite_a=1)
+            trace[row] = _weighted_trace(pivots, beside, turn, inverse) / d
         share[row] = _share(ensemble, pivots, complex(h[row]), _traces(diagonal, beside, h[row], pivots)[0])
     return Branch(h, residual, inside, np.zeros(n, bool)), trace, share
 
