@@ -114,7 +114,7 @@ class _Problem:
             slope, bend = self.loss.slope_and_bend(t)
             pull = -weights * sign * slope
             curvature = (weights * bend).astype(h.dtype, copy=False)
-            return Pulls(pull.astype(h.dtype, copy=False), curvature, lambda moved: curvature * moved)
+            return Pulls(pull.astype(h.dtype, copy=False), curvature, lambda moved: np.multiply(curvature, moved, out=moved))
 
         try:
             found = truncated_newton(self.Z, self.offsets, ridge, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)
