@@ -39,8 +39,8 @@ WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up on
 class Pulls(NamedTuple):
     """Hold what weighted losses are near some fields (n,) or (n, K): `pull` is minus their slopes.
 
-    `bent` returns by how much the pulls fall where the fields move, perhaps in place of these, and `curvature`, shaped as the fields, what that is
-    for a unit move of each field alone.
+    `bent` returns by how much the pulls fall where the fields move, perhaps in place of these, and `curvature`, shaped
+    as the fields, what that is for a unit move of each field alone.
     """
 
     pull: Numbers
