@@ -30,6 +30,7 @@ NOISE, IN_VAIN = 1e-9, 3  # gradient relative to its parts, below which so many 
 ROUNDING = 1e-15  # of the sum of the absolute terms of the gradient
 TOO_LONG = 3  # descents of the most steps, after which a working set counts as too small
 SETTLED = 1e-12  # gradient relative to its parts, after which a working set may count as solved
+ROUNDED = 1e-12  # gap in the same units, below which rounding may keep it from falling
 EXACT = 1e-14  # gap of the working set relative to the sum of all multipliers, at which it counts as solved
 FIRST = 1e-2  # gradient relative to its parts, to which the first springs are released
 STEEPEST = 0.3  # slope at the end of a step relative to that at its start
@@ -148,7 +149,8 @@ def _multiplied(
         long += found.steps == MAX_STEPS
         gap = float(np.sum(np.where(found.lack > 0, (weights - a) * found.lack, -a * found.lack)))
         total = max(total, float(a.sum()))
-        if long == TOO_LONG or (enough <= SETTLED and (gap <= EXACT * total or gap > 0.5 * before)):
+        resting = gap <= EXACT * total or 0.5 * before < gap <= ROUNDED * total
+        if long == TOO_LONG or (enough <= SETTLED and resting):
             break
         before = gap
         enough = min(max(1e-2 * gap / total, 0.1 * SETTLED), 0.1 * enough)

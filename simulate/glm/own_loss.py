@@ -102,8 +102,8 @@ class _Problem:
     def smoothly_descended(self, ridge: float) -> tuple[_Point, int] | None:
         """Minimize by truncated Newton steps and return the number of steps; None where they do not end at a minimum.
 
-        The inputs Z are those of the coordinates (v, b) here, with a ridge that need not be 1. Curvatures are differences of the derivative. At a kink these are wrong, and so are steps for a loss that is not
-        finite everywhere.
+        The inputs Z are those of the coordinates (v, b) here, with any ridge. Curvatures are differences of the
+        derivative. At a kink these are wrong, and so are steps for a loss that is not finite everywhere.
         """
         if self.loss.given is None:  # differences of values do not tell the last digits of a gradient
             return None
@@ -114,7 +114,8 @@ class _Problem:
             slope, bend = self.loss.slope_and_bend(t)
             pull = -weights * sign * slope
             curvature = (weights * bend).astype(h.dtype, copy=False)
-            return Pulls(pull.astype(h.dtype, copy=False), curvature, lambda moved: curvature * moved)
+            pull = pull.astype(h.dtype, copy=False)
+            return Pulls(pull, curvature, lambda moved: np.multiply(curvature, moved, out=moved))
 
         try:
             found = truncated_newton(self.Z, self.offsets, ridge, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)

@@ -54,7 +54,7 @@ def smooth_minimum(
             labels, kappa = own[h.dtype.type]
             at = expand(h, labels[rows])
             curvature = kappa[rows] * at.curvature
-            return Pulls(kappa[rows] * at.force, curvature, lambda moved: curvature * moved)
+            return Pulls(kappa[rows] * at.force, curvature, lambda moved: np.multiply(curvature, moved, out=moved))
 
         most = max(FEWEST_PRODUCTS, q) if n >= q else PRODUCTS_PER_SAMPLE * n
         found = truncated_newton(X, offsets, ridge, pulls, largest_move=largest_move, max_products=most)

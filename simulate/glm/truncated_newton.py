@@ -24,7 +24,7 @@ TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double b
 COARSE = 3e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
 ROUGH = 1e-2  # gradient relative to that at zero, to which a part of the samples is fitted
 CLOSE = 1e-2  # relative gradient from which on whole steps are taken: the next gradient tells whether they were good
-COARSEST, FINEST = 0.1, 1e-5  # share of the gradient that conjugate gradients leave
+COARSEST, FINEST = 0.3, 1e-5  # share of the gradient that conjugate gradients leave
 MAX_STEPS, LINE_STEPS = 60, 20
 STEEPEST = 0.5  # slope at the end of a step relative to that at its beginning, if the step has gone too far
 PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matrix, from as many rows as a product reads
@@ -39,8 +39,8 @@ WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up on
 class Pulls(NamedTuple):
     """Hold what weighted losses are near some fields (n,) or (n, K): `pull` is minus their slopes.
 
-    `bent` returns by how much the pulls fall where the fields move, and `curvature`, shaped as the fields, what that is
-    for a unit move of each field alone.
+    `bent` returns by how much the pulls fall where the fields move, perhaps in place of these, and `curvature`, shaped
+    as the fields, what that is for a unit move of each field alone.
     """
 
     pull: Numbers
@@ -92,6 +92,7 @@ def truncated_newton(
         rows = slice(None, None, descent.stride)
         part = _Descent(descent.part, ridge / descent.stride, expand, rows, n_outputs or 1, largest_move, max_products)
         x = part.coarse(x, ROUGH).x
+        descent.at_zero = descent.stride * part.at_zero
     place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x, tolerance)
     p = X.shape[1]
     return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
@@ -160,14 +161,14 @@ class _Descent:
 
     def coarse(self, x: Array, tolerance: float) -> _Place:
         """Descend with gradients in single precision, until the gradient is small or needs a better one."""
-        zero = self.place(self.small, np.zeros_like(x), np.zeros((len(self.small.inputs), *x.shape[1:]), np.float32))
-        place = self.place(self.small, x) if x.any() else zero
-        if not place.length < zero.length:
-            place = zero
-        self.at_zero = zero.length
+        place = self.place(self.small, x) if x.any() else None
+        if place is None or not place.length < self.at_zero:  # which a part of the samples tells
+            x = np.zeros_like(x)
+            place = self.place(self.small, x, np.zeros((len(self.small.inputs), *x.shape[1:]), np.float32))
+            self.at_zero = place.length
         enough = COARSEST
-        while not (self.ended(place) or place.residual <= tolerance or place.length <= tolerance * zero.length):
-            goal = 0.5 * tolerance * max(zero.length / place.length, 1 / place.residual)
+        while not (self.ended(place) or place.residual <= tolerance or place.length <= tolerance * self.at_zero):
+            goal = 0.5 * tolerance * max(self.at_zero / place.length, 1 / place.residual)
             new = self.moved(self.small, place, self.direction(place, max(enough, goal)))
             if not new.length < 0.5 * place.length and self.steps > 10:
                 break

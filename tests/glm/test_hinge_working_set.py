@@ -138,3 +138,12 @@ def test_coupled_learners_see_the_symmetries_of_the_data():
     assert other.weights == pytest.approx(found.weights, abs=1e-8)
     assert other.bias == pytest.approx(found.bias, abs=1e-8)
     assert mirrored.weights == pytest.approx(-found.weights, abs=1e-8)
+
+
+def test_multipliers_that_settle_slowly_are_waited_for():
+    """Here the gap falls by a sixth between two updates, and then by a thousandth."""
+    X = np.random.default_rng(6).standard_normal((25_000, 20))
+    y = np.where(X[:, 0] + X.ravel()[:25_000] > 0, 1.0, -1.0)
+    found = hinge_by_working_set(X / np.sqrt(20), y, np.zeros((25_000, 0)), np.ones(25_000), 1e-10)
+    assert found is not None
+    assert found.gap < 1e-12
