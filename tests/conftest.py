@@ -1,5 +1,6 @@
 """What every test shares: one BLAS thread, no display, reproducible hypothesis, and the statistical verdict."""
 
+import gc
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
@@ -32,6 +33,17 @@ def pytest_configure(config: pytest.Config) -> None:
     spelling = streams._spelling
     if shift:
         streams._spelling = lambda name: f"{spelling(name)} shifted by {shift}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keeps the collector of garbage from going through what stays to the end, again and again: thousands of tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
