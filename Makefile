@@ -114,6 +114,9 @@ $(OUT)/%.pdf $(OUT)/%.png: FORCE | $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 
 FORCE:
 
+# What is compiled of our sources is kept, whatever the environment says: the tests start hundreds of processes that need it.
+test test-fast verify: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(STAMP)
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks
 

@@ -1,10 +1,12 @@
 """What every test shares: one BLAS thread, no display, reproducible hypothesis, and the statistical verdict."""
 
+import gc
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import hypothesis
 import matplotlib
@@ -32,6 +34,34 @@ def pytest_configure(config: pytest.Config) -> None:
     spelling = streams._spelling
     if shift:
         streams._spelling = lambda name: f"{spelling(name)} shifted by {shift}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keeps the collector of garbage from going through what stays to the end, again and again: thousands of tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.fixture(scope="session")
+def outlined_style(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The style sheet of figures, but for the letters of a PDF, which are outlines."""
+    from figures.core.plot import STYLE_SHEET
+
+    own, sheet = STYLE_SHEET.read_text(encoding="utf-8"), tmp_path_factory.mktemp("style") / "outlined.mplstyle"
+    assert "\npdf.fonttype: 42\n" in own
+    sheet.write_text(own.replace("\npdf.fonttype: 42\n", "\npdf.fonttype: 3\n"), encoding="utf-8")
+    return sheet
+
+
+@pytest.fixture
+def outlined(outlined_style: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters as outlines, for tests that look at no font: to cut fonts for a PDF takes as long as all else of it."""
+    monkeypatch.setattr("figures.core.plot.STYLE_SHEET", outlined_style)
 
 
 @pytest.fixture

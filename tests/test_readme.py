@@ -43,7 +43,14 @@ def test_snippet(code, printed):
     assert run(code, "README.md") == printed
 
 
-@pytest.mark.parametrize(("page", "code", "printed"), ON_PAGES, ids=[found[0].stem for found in ON_PAGES])
+# Eight seconds: fits with a loss of one's own, for which solver and fits have tests of their own.
+LONG = "ConvexMargin(np.abs"
+
+
+@pytest.mark.parametrize(
+    ("page", "code", "printed"),
+    [pytest.param(*found, id=found[0].stem, marks=[pytest.mark.slow] * (LONG in found[1])) for found in ON_PAGES],
+)
 def test_snippet_of_a_page(page, code, printed, tmp_path, monkeypatch):
     """Some snippets write the file that their page goes on with."""
     monkeypatch.chdir(tmp_path)
@@ -128,7 +135,7 @@ def test_every_make_target_that_is_named_exists():
 def test_the_recipe_for_an_experiment_is_all_there_is_to_do(tmp_path):
     """Follow it literally in a copy: one new file, and everything that looks at experiments accepts it."""
     recipe = next(code for _, code, _ in ON_PAGES if "EXPERIMENT = Experiment(" in code)
-    ignored = shutil.ignore_patterns("__pycache__", "output", "_build")
+    ignored = shutil.ignore_patterns("*.nb[ci]", "output", "_build")  # compiled sources stay compiled
     for name in ("theory", "simulate", "figures", "tests/core"):
         shutil.copytree(FOLDER / name, tmp_path / name, ignore=ignored)
     shutil.copytree(DOCS, tmp_path / "docs", ignore=ignored)

@@ -3,6 +3,11 @@
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def _outlined(outlined):
+    """No test of users' files looks at the fonts of a PDF."""
+
+
 @pytest.fixture
 def write(tmp_path):
     """Write text or bytes to a file of that name."""

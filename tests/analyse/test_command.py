@@ -210,13 +210,17 @@ def test_names_of_files_that_look_like_something_else(tmp_path, capsys, monkeypa
     assert "must be numbers above 0" in refused(capsys, "./-x.csv", "--lams", "-1.5", *output)
 
 
+NO_TEXT, NO_SETTINGS = b"axes.grid: \xff\xfe\n", b"no.such.key: 1\ntext.usetex: perhaps\nbackend: bogus\n"
+
+
 @pytest.mark.parametrize(
-    "content", [b"axes.grid: \xff\xfe\n", b"no.such.key: 1\ntext.usetex: perhaps\nbackend: bogus\n"]
+    ("named", "here"), [(NO_TEXT, NO_SETTINGS), pytest.param(NO_SETTINGS, NO_TEXT, marks=pytest.mark.slow)]
 )
-def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path, content):
+def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path, named, here):
     """Neither one that a variable names nor, read before that, one in the current folder."""
-    (tmp_path / "matplotlibrc").write_bytes(content)
-    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"), "PYTHONPATH": str(ROOT)}
+    (tmp_path / "matplotlibrc").write_bytes(here)
+    (tmp_path / "named").write_bytes(named)
+    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "named"), "PYTHONPATH": str(ROOT)}
     arguments = ["analyse", str(table), "--output", str(tmp_path / "out"), "--jobs", "1", "--repeats", "2"]
     run = [sys.executable, "-m", "figures", *arguments]
     done = subprocess.run(run, env=os.environ | settings, cwd=tmp_path, capture_output=True, text=True, check=False)

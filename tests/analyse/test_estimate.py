@@ -198,10 +198,11 @@ def test_large_arrays_stay_in_the_file_and_are_what_they_are_in_memory(tmp_path,
         read_matrix(path)
 
 
-def test_a_mapped_array_is_analyzed_as_one_in_memory(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_a_mapped_array_is_analyzed_as_one_in_memory(tmp_path, capsys, monkeypatch, jobs):
     path = tmp_path / "table.npy"
     np.save(path, stream(0, "mapped").standard_normal((300, 6)).astype(np.float32))
-    chosen = [str(path), "--columns", "1-4,6", "--repeats", "2", "--jobs", "2", "--lams", "0.1"]
+    chosen = [str(path), "--columns", "1-4,6", "--repeats", "2", "--jobs", jobs, "--lams", "0.1"]
     assert main([*chosen, "--output", str(tmp_path / "whole")]) == 0
     monkeypatch.setattr("figures.analyse.reading.matrix.arrays.MOST_CELLS", 100)
     assert main([*chosen, "--output", str(tmp_path / "blocks")]) == 0

@@ -120,6 +120,7 @@ def test_copies_of_sequences_that_share_their_weight_are_no_findings():
     assert sum(found) < 7  # one in 10^6 where one in 20 is expected
 
 
+@pytest.mark.slow
 def test_copies_of_sequences_make_noise_no_smaller():
     states, settings = independent(2, M=200, L=12), Settings(3, None, 1.0, 0.01, 150, 3e-3)
     copied = np.repeat(states, 9, axis=0)

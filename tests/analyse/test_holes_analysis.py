@@ -25,7 +25,12 @@ def units(X):
 
 
 @pytest.mark.parametrize(
-    ("method", "draws", "resolves"), [("own_rows", 50, 0.3), ("pairwise", 50, 0.3), ("em", 20, 0.4)]
+    ("method", "draws", "resolves"),
+    [
+        pytest.param("own_rows", 50, 0.3, marks=pytest.mark.slow),
+        ("pairwise", 50, 0.3),
+        pytest.param("em", 20, 0.4, marks=pytest.mark.slow),
+    ],
 )
 def test_expected_errors_are_those_at_the_holes(agrees, method, draws, resolves):
     """Of all holes, of the columns with most error and of those with least: found minus expected, over expected."""

@@ -38,6 +38,7 @@ def write(path, X):
     return path
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_gaussian_tables():
     # Each of two kinds of sentence stands in at most 1 % of tables: 70 or more among 2 x 2000 in one of 10^5 runs.
     tables = [gaussian(seed, n=20, d=2) for seed in range(1000)] + [gaussian(seed, n=40) for seed in range(1000)]

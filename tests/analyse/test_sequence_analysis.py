@@ -280,13 +280,13 @@ def test_constant_columns_gain_nothing_and_are_in_no_pair():
     assert not two.is_evidence
 
 
-def test_independent_sites_gain_nothing_though_some_are_conserved():
-    for l2 in (None, 100.0):
-        found = analyse_sequences(independent(), LETTERS, reweight=False, l2=l2)
-        assert -0.03 < found.gain[-1].mean < 2 * found.gain[-1].stderr
-        assert not found.is_evidence
-        assert "The ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
-        assert "they may resemble some that were fitted" in " ".join(report(found, "none").split())
+@pytest.mark.parametrize("l2", [None, pytest.param(100.0, marks=pytest.mark.slow)])
+def test_independent_sites_gain_nothing_though_some_are_conserved(l2):
+    found = analyse_sequences(independent(), LETTERS, reweight=False, l2=l2)
+    assert -0.03 < found.gain[-1].mean < 2 * found.gain[-1].stderr
+    assert not found.is_evidence
+    assert "The ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
+    assert "they may resemble some that were fitted" in " ".join(report(found, "none").split())
 
 
 def test_worse_than_guessing_is_said():

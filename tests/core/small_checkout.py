@@ -39,10 +39,8 @@ def checkout(folder):
     (folder / "figures").mkdir(parents=True)
     shutil.copy(ROOT / "setup.cfg", folder)
     for name in ("__init__.py", "__main__.py", "command_line.py", "command_options.py", "start.py"):
-        shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
-    shutil.copytree(
-        ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
-    )
+        shutil.copy2(ROOT / "figures" / name, folder / "figures" / name)
+    shutil.copytree(ROOT / "figures" / "core", folder / "figures" / "core")  # with what is compiled of it
     for wing in ("theory", "simulate"):
         (folder / wing).symlink_to(ROOT / wing)
     add(folder / "figures" / "toy", "slow_toy")

@@ -13,6 +13,16 @@ from figures.core.sources import SourceTree
 from figures.core.table import read_csv
 
 TREE = SourceTree()
+# Seconds at toy size: what they solve and draw samples of has tests of its own, so that `make verify` looks at these.
+LONG = {
+    "energy_bound": 15,
+    "few_bits": 4,
+    "masked_classification_range": 4,
+    "missing_entries": 10,
+    "narrow_cold": 10,
+    "skip_stacks": 10,
+    "spike_best_method": 4,
+}
 
 
 @dataclass(frozen=True)
@@ -26,8 +36,22 @@ class Recording(Context):
         return super().replicates(n)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] * (name in LONG)) for name, path in find_experiments().items()],
+    ids=lambda path: path.stem,
+)
+def test_toy_size(path, tmp_path, outlined):
+    look_at(path, tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("path", find_experiments().values(), ids=lambda path: path.stem)
-def test_toy_size(path, tmp_path):
+def test_pictures_with_their_fonts(path, tmp_path):
+    look_at(path, tmp_path)
+
+
+def look_at(path, tmp_path):
     outputs, context = Outputs(path, tmp_path, TREE), Recording("draft")
     try:
         table = run(outputs, context)

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
@@ -95,6 +95,7 @@ def test_sign_with_few_samples(noise, power):
     assert found.q == pytest.approx(2 * alpha * power**2 / (math.pi * (power + noise)), rel=1e-5)
 
 
+@settings(max_examples=40)  # each solves three times
 @given(ALPHAS, NOISES, POWERS)
 def test_sign_knows_no_scale_and_is_monotone(alpha, noise, power):
     found = bayes_optimal_sign(alpha, noise, power)

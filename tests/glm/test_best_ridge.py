@@ -301,8 +301,10 @@ def test_a_value_that_does_not_depend_on_the_ridge_is_refused():
 
 @pytest.mark.parametrize(
     ("problem", "replicates", "factor"),
-    [(linear_teacher(0.5, 2.0), 200, 8.0), (logistic_teacher(0.3, 3.0), 112, 20.0)],
-    ids=["linear", "logistic"],
+    [
+        pytest.param(linear_teacher(0.5, 2.0), 200, 8.0, id="linear"),
+        pytest.param(logistic_teacher(0.3, 3.0), 112, 20.0, id="logistic", marks=pytest.mark.slow),
+    ],
 )
 def test_the_best_ridge_is_best_in_fits_of_two_sizes(problem, replicates, factor, agrees):
     """Errors of the same samples at a ridge far below the best one, at it, and far above it."""

@@ -67,7 +67,7 @@ def but_slow(*quick):
     return [pytest.param(name, marks=[pytest.mark.slow] * (name not in quick)) for name in MODELS]
 
 
-@pytest.mark.parametrize("name", but_slow("logistic, given", "flips, signs", "counts, sparse"))
+@pytest.mark.parametrize("name", but_slow("counts, sparse"))
 def test_it_ends_at_the_bayes_point(name, agrees):
     """At two sizes: what is unknown, what is known, and the error on fresh samples."""
     model, wider = MODELS[name], WIDER.get(name, 1.0)
@@ -99,6 +99,7 @@ def test_it_follows_the_map(name):
     assert np.all(error < 0.06 * np.array(wanted))
 
 
+@pytest.mark.slow
 def test_both_starts_end_at_their_points(agrees):
     """In the hard phase of binary weights who begins at the teacher stays there, and who knows nothing is led away."""
     model = law_of(Flips(0.05, 0.05), 2.0, "signs", noise=0.003)

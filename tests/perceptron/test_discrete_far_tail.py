@@ -77,7 +77,7 @@ class Scan:
     ("level", "margin", "alpha", "other"),
     [
         (0.01, -0.1, 1.07555660e18, 1.403076),
-        (0.001, -0.01, 1.41581667e16, 1.194864),
+        pytest.param(0.001, -0.01, 1.41581667e16, 1.194864, marks=pytest.mark.slow),
         (0.02, -0.1, 392.6187100, 1.402964),
     ],
 )
@@ -130,6 +130,10 @@ def test_refusals_name_what_was_compared():
         ConvergenceError, match=r"max_iter after \d iterations, .* against tol 1e-12; raise max_iter, or"
     ):
         perceptron.solution_entropy(DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.8), max_iter=2)
+
+
+@pytest.mark.slow
+def test_a_refused_margin_names_how_rare_solutions_are():
     with pytest.raises(ConvergenceError, match=r"margin = -0\.09, .* 1e-197 only: take a margin nearer to 0"):
         perceptron.zero_entropy_capacity((-1.0, 0.003, 1.0), -0.09)
 

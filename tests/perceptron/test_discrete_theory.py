@@ -139,6 +139,7 @@ def test_without_patterns_all_weights_are_solutions():
     assert entropy(BINARY, 1e-9, 0.7).slope == pytest.approx(log_ndtr(-0.7), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_many_levels_approach_real_weights():
     """2 - alpha_0 shrinks by less than a half when the number of levels is doubled, as the curve of the figure does."""
     gaps = [2 - perceptron.zero_entropy_capacity(equally_spaced_levels(n)).alpha for n in (9, 17, 33, 65)]
@@ -152,7 +153,7 @@ SYMMETRIC = st.sets(st.integers(0, 8), min_size=2, max_size=3).map(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=5)  # half a second each
 @given(levels=ALPHABETS, margin=st.sampled_from([0.0, 0.25, 1.0]), factor=st.sampled_from([1e-30, 0.5, 7.0]))
 def test_units_and_reflections_change_nothing_and_the_first_moment_is_a_bound(levels, margin, factor):
     size = max(abs(w) for w in levels)

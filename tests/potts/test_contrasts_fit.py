@@ -139,7 +139,8 @@ def test_theory_is_measured(agrees, alpha, lam, resolves):
 
 
 @pytest.mark.parametrize(
-    ("n_sites", "n_colors", "beta", "expected", "resolves"), [(81, 3, 1.5, 1.004, 0.004), (41, 6, 2.5, 1.013, 0.0065)]
+    ("n_sites", "n_colors", "beta", "expected", "resolves"),
+    [(81, 3, 1.5, 1.004, 0.004), pytest.param(41, 6, 2.5, 1.013, 0.0065, marks=pytest.mark.slow)],
 )
 def test_reference_heteroskedasticity(agrees, n_sites, n_colors, beta, expected, resolves):
     """Quoted to three decimals, from other samples: the allowance 0.001 is for rounding and for their own error."""
