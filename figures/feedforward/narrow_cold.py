@@ -183,7 +183,7 @@ def curves(panel: str) -> dict[str, Curve]:
         return lines | {"_ours": runs(exact, knowing, (10.0, 14.0), 14, 3, color=2, unjudged=reason)}
     noisy = partial(sign_risk, activation="relu", units=K, noise=NOISE)
     return lines | {
-        f"noise {NOISE:g}": theory(noisy, panel, color=2, style="-"),
+        "_noisy": theory(noisy, panel, color=2, style="-"),
         "_ours": runs(probit, noisy, (4.0, 8.0), 50, 3, color=2),
     }
 
