@@ -15,7 +15,7 @@ from theory.models.feedforward import MeanSign
 SHARES, BIAS = (0.2, 0.5, 0.99), 1e-3
 WIDTH, DEPTH = 500, 10
 START = {"variance": 1.0, "correlation": 0.3}
-LAYERS = (0, 1, 2, 4, 7, 10)
+LAYERS = (1, 2, 4, 7, 10)
 NAMES: dict[MeanSign, str] = {"tanh": r"$\varphi = \tanh$", "erf": "probit"}
 MAP, SCALES, EDGE = "map of the correlation", r"depth scale $\xi$", "edge of chaos"
 BIASES = {1e-3: "10^{-3}", 1e-6: "10^{-6}"}

@@ -149,13 +149,13 @@ EXPERIMENT = Experiment(
     ),
     xlabel="frozen layers $k$",
     draw=draw,
-    caption="With 100 samples of the target task it is best to freeze three of five layers if the others start anew; "
-    "with 300 or more samples, or with a warm start, it is best to freeze none. Source and target teachers "
+    caption="With 100 samples of the target task it is best to freeze some layers, about three of five, if the others "
+    "start anew; with 300 or more, or with a warm start, freezing gains nothing. Source and target teachers "
     "share two hidden layers; the others and the read-out overlap by 0.9, 0.6 and 0.3. A network trained on the "
     "source keeps its first k layers; the others are trained on n_t samples, (a) from new weights or (b) from "
-    "the source's; dotted: the least mean error of each n_t. With all five frozen errors lie off the axes. (c, "
+    "the source's; dotted: the least mean error of each n_t. With all five frozen errors are off the axes. (c, "
     "d, e) Similarities of hidden layers, of two source networks and of source and target networks. Markers are "
-    "means over {replicates} pairs of teachers.",
+    "means.",
     papers={
         "arXiv:2303.01429 (networks)": "The published text was not readable; teachers, sizes and protocol are our own. "
         "The best depth changes as expected if the other layers are drawn anew, and is 0 if they start from the "
