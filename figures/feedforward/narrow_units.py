@@ -68,7 +68,7 @@ def curves(panel: str) -> dict[str, Curve]:
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Add what the authors measured with its standard deviations, and the theory that they stored."""
     panel = next(key for key, title in PANELS.items() if title == rows["panel"].iloc[0])
-    hidden = "" if panel == "relu" else "_"
+    hidden = "" if panel == "erf" else "_"
     for start, (label, marker, color) in LOOKS.items():
         x, y, bars = np.array(MEASURED[ACTIVATIONS[panel], start]).T
         look: dict[str, Any] = {
@@ -83,8 +83,8 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     axes.plot(x, 2 * y, ":", color="0.2", linewidth=1.0, label=f"{hidden}the authors' theory")
     if panel == "specialized":
         axes.set_ylim(0.004, 0.024)
-    if panel != "specialized":
-        axes.legend(loc="lower left")
+    if not hidden:
+        axes.legend()
 
 
 EXPERIMENT = Experiment(

@@ -184,11 +184,10 @@ EXPERIMENT = Experiment(
     replicates=16,
     xlabel="compute $C = n t$",
     xscale="log",
-    caption="If the eigenvalues of the covariance are j^-a, the least error that a compute C = n t buys falls as "
-    "the power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Markers are means of {replicates} simulations with d = 512. (a) The "
-    "error of n rows after the time t by the theory for n far below d, and its envelope over n (dashed); dotted: the "
-    "theory of 64 rows of 512 coordinates. (b) The error at one compute against the rows that it is spent on, by the "
-    "theory of d = 512; stars mark the best number of rows, which about doubles with each factor of ten in C. Errors of "
-    "few rows lie above the theory by about half over their number. (c) Minus the slope of the envelope by theory, "
-    "beside the predicted powers (dotted).",
+    caption="If the eigenvalues of the covariance are j^-a, the least error that a compute C = n t buys falls as the "
+    "power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Markers are means of {replicates} "
+    "simulations, d = 512. (a) The error of n rows by theory for n far below d, and its envelope (dashed); "
+    "dotted: 64 rows, d = 512. (b) The error at one compute against its rows, by theory of d = 512; stars mark "
+    "the best number, which about doubles with each factor of ten. Few rows err more than theory says, by about "
+    "half over their number. (c) Minus the envelope's slope by theory; dotted: predicted powers.",
 )

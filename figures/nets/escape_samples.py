@@ -14,14 +14,14 @@ from theory.models import FactoredStack, Sequences
 from theory.nets import best_direction, escape_time, learning_threshold, structureless_gain
 from theory.potts import enumerate_states
 
-GAIN, COSINE, SAME = "largest gain in small weights", "direction of escape", "led to the same maximum"
+GAIN, COSINE, SAME = "largest gain", "direction of escape", "same maximum"
 SIZES = (10, 30, 52, 100, 300, 1_000, 3_000)  # with the one where noise and signal offer the same gain
 SETS = 8  # of samples
 SCALE, ESCAPED = 0.2, 0.01  # of the start, and the gain in nats per site at which it has escaped
 STRUCTURELESS, DATA = "uniform colors", "the data"
-FLOW, NEAREST = "with the population, same start", "with its nearest maximum, limit of small weights"
+FLOW, NEAREST = "from the same start", "to the nearest maximum"
 EQUAL = Curve(style=":", color=6)  # the line where noise and signal offer the same gain
-EQUAL_GAIN = "noise and signal offer the same gain"
+EQUAL_GAIN = "equal gains"
 MAXIMA_STARTS = 24  # of the population's flow, in which all of its three maxima were found
 
 
@@ -125,10 +125,15 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         Panel(title=GAIN, ylabel="$S^*$ (nats per site)", yscale="log"),
-        Panel(title=COSINE, curves={EQUAL_GAIN: EQUAL}, ylabel="cosine of the logits", ylim=(-0.25, 1.05)),
+        Panel(
+            title=COSINE,
+            curves={FLOW: Curve(color=2), NEAREST: Curve(color=3), EQUAL_GAIN: EQUAL},
+            ylabel="cosine of the logits",
+            ylim=(-0.25, 1.05),
+        ),
         Panel(
             title=SAME,
-            curves={f"_{SAME}": Curve(average="share", color=1), EQUAL_GAIN: EQUAL},
+            curves={f"_{SAME}": Curve(average="share", color=3), EQUAL_GAIN: EQUAL},
             ylabel="share of starts",
             ylim=(0.0, 1.05),
         ),
@@ -136,11 +141,11 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     unjudged="the line is that of infinitely many samples",
-    caption="Where noise and signal offer the same gain, two layers still leave the first plateau elsewhere on "
-    "samples than on the population. (a) Markers are the largest gain of weights on the unit sphere for M samples "
-    "of a four-body model and for M uniform sequences; lines are the population's gain, and c/sqrt(M) with the "
-    "mean c of the uniform ones. They cross at the vertical line of b and c. (b) Cosines of the logits at escape "
-    "with those on the population: of flow from the same weights of scale 0.2 (at a gain of 0.01 nats), and, as "
-    "weights get small, with the nearest of the gain's three maxima. (c) How often small weights are led to the "
-    "maximum to which the population leads them.",
+    caption="Where noise and signal offer the same gain, two layers still leave the first plateau elsewhere on samples "
+    "than on the population. (a) Markers are the largest gain of weights on the unit sphere for M samples of a "
+    "four-body model and for M uniform sequences; lines are the population's gain, and c/sqrt(M) with the mean "
+    "c of the uniform ones, which cross at the vertical lines. (b) Cosines between logits at escape and those "
+    "on the population: of flow from the same weights of scale 0.2, and of small weights with the nearest of "
+    "the gain's three maxima. (c) How often samples and population lead small weights to the same of these "
+    "maxima.",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, level, numbered
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level, numbered
 from simulate.core import stream
 from simulate.nets import train_on_sequences
 from simulate.potts import masked_loss, pseudo_likelihood, sample, site_independent
@@ -22,9 +22,10 @@ VARIANCE = 0.7
 SCALE, RATE, BATCH, STARTS = 1.0, 0.5, 256, 4
 RECORD = (100, 200, 400, 700, 1_000, 1_500, 2_500, 4_000, 6_000)
 LONG = (*RECORD, 8_000, 12_000, 20_000, 40_000)
+SHOWN = (2.21, 2.32)  # the losses that are drawn
 LOSS, GROWTH = "masked loss of test sequences", "three layers: growth over that of the last"
 LAYERS = {1: "$N = 1$", 2: "$N = 2$", 3: "$N = 3$"}
-CORRECTED, DISPLACEMENT = "squared norm, corrected", "displacement"
+CORRECTED, DISPLACEMENT = "squared norm", "displacement"
 LAWS = {f"layer {layer + 1}: {CORRECTED}": norm_ratios(3)[layer] for layer in (0, 1)}
 DISPLACED = [f"layer {layer + 1}: {DISPLACEMENT}" for layer in (0, 1)]  # displacements obey no law
 States = NDArray[np.integer[Any]]
@@ -66,10 +67,18 @@ def course(plan: tuple[int, Sizes], steps: list[int], _d: int, replicate: int) -
     return found
 
 
+UNIFORM, TRUE = "equal probabilities", "true conditionals"
+# Where the names of the lines stand: at which end, and on which side.
+NAMED = {
+    UNIFORM: ("end", "above"),
+    "sites alone": ("end", "below"),
+    "couplings of all pairs": ("start", "below"),
+    TRUE: ("start", "below"),
+}
 LEVELS: dict[str, Callable[[States, States], float]] = {
     "sites alone": lambda train, test: masked_loss(site_independent(train, C), test).loss,
     "couplings of all pairs": lambda train, test: masked_loss(pseudo_likelihood(train, C).model, test).loss,
-    "true conditionals": lambda _train, test: masked_loss(larger_model(), test).loss,
+    TRUE: lambda _train, test: masked_loss(larger_model(), test).loss,
 }
 
 
@@ -77,19 +86,47 @@ def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
     """Return what the declaration of trainings on so many sequences, up to the last of these steps, has of its own."""
     ends = (steps[0], steps[-1])
     losses = {name: Curve(number=LOSS, setting=name) for name in LAYERS.values()}
-    losses |= {"uniform, $\\ln C$": level(lambda: np.log(C), ends, "reference")}
+    look: dict[str, Any] = {"style": "--", "color": 6}  # their names stand beside them
+    losses |= {f"_{UNIFORM}": level(lambda: np.log(C), ends, "reference", **look)}
     losses |= {
-        name: level(lambda loss=loss: loss(*sequences(*sizes)), ends, "measured")  # type: ignore[misc]  # binds the loop
+        f"_{name}": level(lambda loss=loss: loss(*sequences(*sizes)), ends, "measured", **look)  # type: ignore[misc]  # binds the loop
         for name, loss in LEVELS.items()
     }
     growth = {
-        name: Curve(number=name, setting=LAYERS[3], line=steps if name in LAWS else ()) for name in (*LAWS, *DISPLACED)
+        name: Curve(number=name, setting=LAYERS[3], line=steps, style="-", color=3 + k) for k, name in enumerate(LAWS)
+    }
+    growth |= {
+        name: Curve(number=name, setting=LAYERS[3], average="geometric mean", color=3 + k)
+        for k, name in enumerate(DISPLACED)
     }
     panels = (
-        Panel(title=LOSS, curves=losses, ylabel="nats per site"),
-        Panel(title=GROWTH, curves=growth, theory=lambda _plan, _steps: LAWS, ylabel="ratio", ylim=(0.0, 6.0)),
+        Panel(title=LOSS, curves=losses, ylabel="nats per site", ylim=SHOWN),
+        Panel(
+            title=GROWTH,
+            curves=growth,
+            theory=lambda _plan, _steps: LAWS,
+            ylabel="ratio",
+            yscale="log",
+            ylim=(0.3, 6.0),
+        ),
     )
     return {"panels": panels, "points": steps, "settings": {name: (n, sizes) for n, name in LAYERS.items()}}
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the losses to compare with, of which that of the true conditionals lies far below the panel."""
+    if axes.get_title() != LOSS:
+        return
+    heights = {name: rows.loc[rows["curve"] == f"_{name}", ["simulation", "theory"]].max().max() for name in NAMED}
+    start, end = rows["x"].min(), rows["x"].max()
+    for name, (at, side) in NAMED.items():
+        place = {"ha": "right" if at == "end" else "left", "va": "bottom" if side == "above" else "top", "fontsize": 7}
+        x = end if at == "end" else start
+        if name == TRUE:
+            axes.text(x, SHOWN[0] + 0.003, f"$\\downarrow$ {name}: {heights[name]:.3f}", **(place | {"va": "bottom"}))
+        else:
+            axes.text(x, heights[name] + (0.0005 if side == "above" else -0.001), name, **place)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1))
 
 
 EXPERIMENT = Experiment(
@@ -105,12 +142,13 @@ EXPERIMENT = Experiment(
     paper=of(LONG, (SAMPLES, TEST)),
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
+    draw=draw,
     unjudged="corrected squared norms obey the law but for rounding",
     caption="Stacks of two and three layers of factored attention pass below the loss of all pair couplings, and "
     "none comes near the true conditional probabilities. Sequences of 20 sites of 10 colors are samples of a "
     "model in which 60 groups of four sites interact, learned from 25600 samples; 100 steps are one pass. (a) The "
-    "loss of 500 test sequences; horizontal lines are the losses of equal colors (ln C), sites alone, all pairs, "
-    "and the true conditionals. (b) The growth of layers 1 and 2 of three over that of layer 3: squared norms "
+    "loss of 500 test sequences; dashed lines are the losses of equal probabilities (ln C), sites alone, all "
+    "pairs, and the true conditionals. (b) The growth of layers 1 and 2 of three over that of layer 3: squared norms "
     "without the squares of the steps lie on 4 and 2, as the symmetry of the network demands; displacements obey "
     "no such law.",
     papers={

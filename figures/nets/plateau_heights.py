@@ -90,7 +90,7 @@ def curves(order: int) -> dict[str, Curve]:
     return {
         f"$k = {order}$": curve(expansion, line=LINE, points=(), style="-"),
         f"_exact, k = {order}": curve(exact, line=LINE, points=(), style="--"),
-        f"_fitted, k = {order}": curve(exact, line=(), points=POINTS, replicate=fitted, d=SEQUENCES, replicates=6),
+        f"_fitted, k = {order}": curve(exact, line=(), points=POINTS, replicate=fitted, d=SEQUENCES, replicates=8),
     }
 
 

@@ -1,16 +1,19 @@
 """Stacks of one, two and three layers on four-body data: the loss against floors by order, and the orders learned."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, level, numbered
-from figures.nets.floors_and_orders import LOSS, SEEN, SHARE, floors, losses_and_orders
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level, numbered
+from figures.nets.floors_and_orders import FLOORS, LOSS, SEEN, SHARE, floors, losses_and_orders
 from figures.nets.four_body import C, L, population, start
 from simulate.nets import train_on_population
 
 SCALE, RATE, STARTS = 0.8, 0.2, 8
 RECORD = (10, 30, 100, 200, 300, 450, 600, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_500, 6_000)
 ENDS = RECORD[0], RECORD[-1]
+GUESSING = "guessing, $\\ln C$"
 ORDERS_AT = (10, 100, 300, 600, 1_000, 1_700, 3_000, 6_000)
 LAYERS = {"$N = 1$": 1, "$N = 2$": 2, "$N = 3$": 3}
 ORDERS = {"$N = 2$": "orders of two layers", "$N = 3$": "orders of three layers"}
@@ -29,7 +32,8 @@ def course(n_layers: int, steps: dict[str, list[int]], _n_sites: int, replicate:
 def panels(orders_at: tuple[int, ...]) -> list[Panel]:
     """Describe the panel of the losses, and those of the orders, which are shown after fewer steps."""
     losses = {name: Curve(number=LOSS, setting=name) for name in LAYERS}
-    losses |= {"uniform, $\\ln C$": level(lambda: np.log(C), ENDS)} | floors(ENDS)
+    levels = {GUESSING: level(lambda: np.log(C), ENDS)} | floors(ENDS)
+    losses |= {f"_{name}": replace(curve, style="--", color=6) for name, curve in levels.items()}  # named beside it
     shares = [
         Panel(
             title=title,
@@ -40,7 +44,19 @@ def panels(orders_at: tuple[int, ...]) -> list[Panel]:
         )
         for name, title in ORDERS.items()
     ]
-    return [Panel(title=LOSS, curves=losses, ylabel="nats per site", ylim=(0.8, 1.14)), *shares]
+    return [Panel(title=LOSS, curves=losses, ylabel="nats per site", ylim=(0.8, 1.15)), *shares]
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the names of the floors beside their lines; that of sites alone is hardly below the loss of guessing."""
+    if axes.get_title() != LOSS:
+        return
+    heights = rows[rows["x"] == ENDS[1]].set_index("curve")["theory"]
+    for k, name in FLOORS.items():
+        if k > 1:
+            axes.text(ENDS[0], heights[f"_{name}"] + 0.002, name, ha="left", va="bottom", fontsize=7)
+    both = f"{GUESSING}; {FLOORS[1]}"
+    axes.text(ENDS[1], heights[f"_{GUESSING}"] + 0.009, both, ha="right", va="bottom", fontsize=7)
 
 
 EXPERIMENT = Experiment(
@@ -58,6 +74,7 @@ EXPERIMENT = Experiment(
     draft={"points": RECORD[:3], "panels": panels(RECORD[:2])},
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
+    draw=draw,
     caption="Stacks wait at the loss of guessing, longer with more layers, and then fall without a plateau "
     "through the floors of fewer bodies to just above their own. Markers are means over 8 random starts of scale "
     "0.8 on a four-body population (L = 5, C = 3). (a) The loss of N layers, of up to 2^(N-1) + 1 bodies; lines "

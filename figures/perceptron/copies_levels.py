@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(title=PAIRS, xlabel="distance $(1 - q_1/Q)/2$", ylabel="$S_2$ (nats per weight and copy)"),
         Panel(title=GROUPS, xlabel="distance $(1 - q_1/Q)/2$", ylabel="$S_{10}$ (nats per weight and copy)"),
-        Panel(title=LOADS, xlabel="distance $(1 - q_1/Q)/2$", ylabel=r"$\alpha$ over the capacity", ylim=(0.6, 1.02)),
+        Panel(title=LOADS, xlabel="distance $(1 - q_1/Q)/2$", ylabel=r"$\alpha$ over the capacity", ylim=(0.74, 1.02)),
     ],
     caption="With more levels there are more groups of close solutions at each distance, and except at the "
     "smallest distances they are stable nearer to the capacity. (a, b) Lines are the entropy per copy of pairs "

@@ -76,6 +76,8 @@ def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
     if len(rows) and rows["panel"].iloc[0] == RANKED:
         decorate(axes, rows[~is_known])
         axes.plot(known["x"], known["simulation"], "o", color="C1")
+        axes.set_xscale("log")  # so that the first are told from each other
+        axes.set_xlim(0.8, 20 * axes.get_xlim()[1])  # beside them stand their names
         return
     decorate(axes, rows)
     if len(known):

@@ -27,11 +27,11 @@ EXPERIMENT = family(
     known=contacts,
     reference="DYR_ECOLI",
     label="contacts in the crystal",
-    caption="The ten pairs of residues 6 or more apart that a model of an enzyme family couples most are all "
-    "contacts of its crystal structure, which the fit did not know; of the 80 strongest 79 % are. (a) The masked "
-    "loss of held-out sequences, none of which resembles a fitted one at 80 % of the sites, by the pair model, by "
-    "frequencies of the column and by equal probabilities; bars are over clusters. (b) Scores of all pairs (dark: "
-    "strong); circles above the diagonal are contacts in 1RX2: C-beta nearer than 8 angstroms. (c) The strongest "
-    "scores of sites 4 or more apart, the first ten by name; filled ones are the contacts of b; dotted: the limit of "
-    "noise. (d) The share of contacts among the strongest pairs, beside chance.",
+    caption="The ten pairs of residues 6 or more apart that a model of an enzyme family couples most are all contacts "
+    "of its crystal structure, which the fit did not know; of the 80 strongest 79 % are. (a) The masked loss of "
+    "held-out sequences, none of which resembles a fitted one at 80 % of the sites, by the pair model, by "
+    "column frequencies and by equal probabilities; bars are over clusters. (b) Scores of all pairs (dark: "
+    "strong); circles above the diagonal are contacts in 1RX2: C-beta nearer than 8 angstroms. (c) The "
+    "strongest scores of sites 4 or more apart, ten by name; filled: contacts; dotted: limit of noise. (d) The "
+    "share of contacts among the strongest.",
 )
