@@ -128,5 +128,5 @@ EXPERIMENT = Experiment(
     "% of the coordinates, 4 on 20 %. (a, c) The minimum is 0.350; the flow ends at 0.368, where the best ridge and "
     "correlation PCA coincide. (b) It is 0.497, against 0.988 of the best ridge, which the flow does not approach. "
     "(d) Overlaps in standard units; lines are theory, of the flow up to t = 30, markers simulations at d = {sizes} "
-    "on the same draws (ridge: right end). At this size the spike is lost late in training.",
+    "on equal draws (ridge: right end). At this size the spike is lost late in training.",
 )
