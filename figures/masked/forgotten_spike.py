@@ -82,7 +82,7 @@ EXPERIMENT = Experiment(
                 for strength in STRENGTHS
             },
             ylabel=r"overlap $(u \cdot v)^2$",
-            ylim=(-0.15, 1.1),
+            ylim=(-0.2, 1.1),
         ),
         Panel(
             title=NEEDED,

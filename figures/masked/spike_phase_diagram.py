@@ -109,9 +109,9 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="all numbers are thresholds by theory",
     caption="By theory masked regression with a small ridge sees weaker spikes than all kinds of PCA where "
-    "coordinates are correlated in pairs and blocks, and needs stronger ones where half of them are a chain. Lines "
-    "are thresholds in the limit d = infinity. (a) Two variances, 0.3 on 80 % of the coordinates and 4 on 20 %; (b) "
-    "AR(1) with r = 0.6, scaled to these; (c) half AR(1) with r = 0.8, half independent; (d) pairs correlated by 0.95 "
-    "and groups of ten by 0.5. (e) The threshold of masked regression over that of the best PCA at alpha = 1; the "
-    "star is its best ridge where that is finite.",
+    "coordinates are correlated in pairs and blocks (from alpha = 0.4 on), and needs stronger ones where half of them "
+    "are a chain. Lines are thresholds in the limit d = infinity. (a) Two variances, 0.3 on 80 % of the coordinates "
+    "and 4 on 20 %; (b) AR(1) with r = 0.6, scaled to these; (c) half AR(1) with r = 0.8, half independent; (d) pairs "
+    "correlated by 0.95 and groups of ten by 0.5. (e) The threshold of masked regression over that of the best PCA at "
+    "alpha = 1; the star is its best ridge where that is finite.",
 )
