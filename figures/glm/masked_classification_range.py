@@ -122,14 +122,20 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 WARM, MEAN_DEGREE = r"$\beta/\beta_c$", "mean degree of the graph"
-ENTROPY, BY_DEGREE = "entropy above the mixture's (%)", Curve(model=None, color=3)
+ENTROPY, BY_DEGREE = "entropy above the mixture's (%)", Curve(model=None, color=3, style="--")
 EXPERIMENT = Experiment(
     title="Where the Gaussian mixture describes pseudo-likelihood of one site",
     compute=compute,
     panels=(
         Panel(title=WARMTH, xlabel=WARM, xlim=(0.2, 1.0)),
         Panel(title=DENSITY, curves={LABELS[DEGREES]: BY_DEGREE}, xlabel=MEAN_DEGREE, xscale="log", xlim=(2.4, 14.6)),
-        Panel(title=FLOOR, curves={SPARSE: Curve(model=None, color=2)}, xlabel=WARM, xlim=(0.2, 1.0), ylabel=ENTROPY),
+        Panel(
+            title=FLOOR,
+            curves={SPARSE: Curve(model=None, color=2, style="--")},
+            xlabel=WARM,
+            xlim=(0.2, 1.0),
+            ylabel=ENTROPY,
+        ),
         Panel(
             title=FLOOR_BY_DEGREE,
             curves={LABELS[DEGREES]: BY_DEGREE},
