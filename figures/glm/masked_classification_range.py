@@ -149,5 +149,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="on sparse graphs the test loss has no prediction, and where a limit is extrapolated the sizes "
     "themselves are not judged, nor is degree 3 twice",
-    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays above it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 and 31 with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse ones shown at the larger size. The band is 1 %. (c, d) The entropy, which no fit can beat; dashed lines are its excess on trees, exact on large graphs. Three colors at 0.9 lie 2(2) % above.",
+    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and "
+    "covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays above "
+    "it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 and 31 "
+    "with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse ones shown "
+    "at the larger size. The band is 1 %. (c, d) The entropy, which no fit can beat; dashed lines are its excess on "
+    "trees, exact on large graphs. Three colors at 0.9 lie 2(2) % above.",
 )
