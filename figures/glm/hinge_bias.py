@@ -38,6 +38,7 @@ COUNTED, OPEN, DRAWN = "label counts fixed", "biases that fit equally well", "la
 POINTS = {COUNTED: (2.0, BEST, 5.5, 7.0), OPEN: (8.0, 14.0, 30.0), DRAWN: (1.0, 2.0, 5.0, 8.0, 14.0)}
 ERROR, BIAS, RISE = "test error", "bias", "above the best ridge"
 ENDS = {"least": np.min, "largest": np.max}
+IMBALANCED = "labels that are drawn one by one do not balance, which the theory of infinitely many does not know"
 TRIED = 31  # biases between both ends
 SMALL: dict[str, int] = {"d": 150}  # of what does not follow the theory
 
@@ -139,7 +140,9 @@ def curves(name: str, limit: Curve) -> dict[str, Curve]:
         label: Curve(number=f"{name}, {end}", setting=OPEN, line=(), points=POINTS[OPEN], color=3, **SMALL)
         for label, end in zip((OPEN, f"_{OPEN}"), ENDS, strict=True)
     }
-    drawn = Curve(number=name, setting=DRAWN, line=(), points=POINTS[DRAWN], replicates=5, color=1, **SMALL)
+    drawn = Curve(
+        number=name, setting=DRAWN, line=(), points=POINTS[DRAWN], replicates=5, color=1, unjudged=IMBALANCED, **SMALL
+    )
     return {COUNTED: counted, DRAWN: drawn, r"limit $\lambda \to \infty$": limit, **ends}
 
 

@@ -93,7 +93,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         axes.legend(loc="upper left")
 
 
-SUPPORT = {"nonzero": "weights that are not zero", "support_f1": r"$F_1$ of the support"}
+SUPPORT = {"nonzero": "nonzero weights", "support_f1": r"support's $F_1$"}
 PATHS, PHASES = "each sample ratio has its strength", "the threshold of recovery"
 EXPERIMENT = Experiment(
     title="A lasso of the best strength comes within 4 % of the least error",

@@ -112,14 +112,20 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 WARM, MEAN_DEGREE = r"$\beta/\beta_c$", "mean degree of the graph"
-ENTROPY, BY_DEGREE = "entropy above the mixture's (%)", Curve(model=None, color=3)
+ENTROPY, BY_DEGREE = "entropy above the mixture's (%)", Curve(model=None, color=3, style="--")
 EXPERIMENT = Experiment(
     title="Where the Gaussian mixture describes pseudo-likelihood of one site",
     compute=compute,
     panels=(
         Panel(title=WARMTH, xlabel=WARM, xlim=(0.2, 1.0)),
         Panel(title=DENSITY, curves={LABELS[DEGREES]: BY_DEGREE}, xlabel=MEAN_DEGREE, xscale="log", xlim=(2.4, 14.6)),
-        Panel(title=FLOOR, curves={SPARSE: Curve(model=None, color=2)}, xlabel=WARM, xlim=(0.2, 1.0), ylabel=ENTROPY),
+        Panel(
+            title=FLOOR,
+            curves={SPARSE: Curve(model=None, color=2, style="--")},
+            xlabel=WARM,
+            xlim=(0.2, 1.0),
+            ylabel=ENTROPY,
+        ),
         Panel(
             title=FLOOR_BY_DEGREE,
             curves={LABELS[DEGREES]: BY_DEGREE},
@@ -133,5 +139,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="on sparse graphs the test loss has no prediction, and where a limit is extrapolated the sizes "
     "themselves are not judged, nor is degree 3 twice",
-    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays above it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 and 31 with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse ones shown at the larger size. The band is 1 %. (c, d) The entropy, which no fit can beat; dashed lines are its excess on trees, exact on large graphs. Three colors at 0.9 lie 2(2) % above.",
+    caption="The test loss of dense spins lies within 1 % of that of the Gaussian mixture with the same means and "
+    "covariance, up to 0.9 of the critical inverse temperature; on sparse graphs the entropy of a site stays above "
+    "it. Axes show the excess in percent. Markers are means over {replicates} models of 31 and 61 sites (16 and 31 "
+    "with colors), each with its own prediction, moved aside; dense models are extrapolated in 1/N, sparse ones shown "
+    "at the larger size. The band is 1 %. (c, d) The entropy, which no fit can beat; dashed lines are its excess on "
+    "trees, exact on large graphs. Three colors at 0.9 lie 2(2) % above.",
 )

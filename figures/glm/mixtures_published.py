@@ -107,7 +107,12 @@ EXPERIMENT = Experiment(
     d=80,
     replicates=40,
     xlabel=r"sample ratio $\alpha = n/p$",
-    caption="At their settings the theory has the errors that the authors of arXiv:2106.03791 printed, and those that they simulated within 0.015, at the smallest ratio 0.023 (crosses). (a) two equally frequent clusters +-mu, |mu| = 1; the inputs have variances 0.1 and 0.5 in equal shares (square loss, ridge 0.01), 0.5 and 0.1 in shares 0.8 and 0.2 (hinge loss, ridge 0.1), or 0.5 (logistic loss, ridge 0.01). (b) three orthonormal means, variance 0.5, ridge 0.001; the black line is the error of the best rule where means are random. Colored lines are the theory at p = infinity, markers simulations at p = {sizes}, extrapolated in 1/p, with error bars.",
+    caption="At their settings the theory has the errors that the authors of arXiv:2106.03791 printed, and those that "
+    "they simulated within 0.015, at the smallest ratio 0.023 (crosses). (a) two equally frequent clusters +-mu, |mu| "
+    "= 1; the inputs have variances 0.1 and 0.5 in equal shares (square loss, ridge 0.01), 0.5 and 0.1 in shares 0.8 "
+    "and 0.2 (hinge loss, ridge 0.1), or 0.5 (logistic loss, ridge 0.01). (b) three orthonormal means, variance 0.5, "
+    "ridge 0.001; the black line is the error of the best rule where means are random. Colored lines are the theory "
+    "at p = infinity, markers simulations at p = {sizes}, extrapolated in 1/p, with error bars.",
     draft=thinned,
     draw=lambda axes, _rows: cross_out(axes),
 )

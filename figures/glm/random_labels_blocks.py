@@ -78,6 +78,7 @@ GAPS = Panel(
         f"{loss} loss": Curve(number=GAP, setting=f"{loss}, difference", points=points)
         for loss, points in GAP_POINTS.items()
     },
+    line=np.unique([*np.linspace(0.1, 0.6, 11), *np.linspace(0.7, 3.5, 29)]),
     ylabel="difference of the training losses",
     d=480,
     replicates=32,

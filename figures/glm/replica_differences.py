@@ -97,5 +97,10 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     xscale="log",
     draw=draw,
-    caption="Where replica symmetry is unstable, two runs of message passing on one training set part: small differences of them grow, and a difference stays for ever. The loss is 1/(1 + e^(yh)), labels are random, alpha = 3. (a) The factor of one step. It is below 1 at ridge 0.12; at 0.06 it tends to 1 minus the replicon, 3.47; at 0.03, where the proximal operator jumps, it rises as the inverse root of the difference. (b) The difference after 13 to 24 steps from random starts; the replicon changes its sign at 0.0798 (dotted), the jump begins at 0.0564. Lines are the theory for infinitely many inputs; markers are runs at d = {sizes}.",
+    caption="Where replica symmetry is unstable, two runs of message passing on one training set part: small "
+    "differences of them grow, and a difference stays for ever. The loss is 1/(1 + e^(yh)), labels are random, alpha "
+    "= 3. (a) The factor of one step. It is below 1 at ridge 0.12; at 0.06 it tends to 1 minus the replicon, 3.47; at "
+    "0.03, where the proximal operator jumps, it rises as the inverse root of the difference. (b) The difference "
+    "after 13 to 24 steps from random starts; the replicon changes its sign at 0.0798 (dotted), the jump begins at "
+    "0.0564. Lines are the theory for infinitely many inputs; markers are runs at d = {sizes}.",
 )
