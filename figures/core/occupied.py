@@ -35,7 +35,8 @@ def occupied(ax: Axes, artists: Iterable[Any] | None = None, *, guides: bool = T
     """Find what is taken by these artists of a panel, or by all but its legend; `guides` are lines across it."""
     chosen = [*ax.lines, *ax.collections, *ax.texts] if artists is None else list(artists)
     paths: list[NDArray[np.float64]] = []
-    boxes: list[Bbox] = [child.get_tightbbox() for child in ax.child_axes] if artists is None else []
+    inner = [child.get_tightbbox() for child in ax.child_axes] if artists is None else []
+    boxes: list[Bbox] = [box for box in inner if box is not None]
     filled = artists is None and bool(ax.images)
     for artist in chosen:
         if not artist.get_visible():
