@@ -182,7 +182,13 @@ def _below_all(figure: Figure, axes: Sequence[Axes], entries: Mapping[Axes, dict
     found: dict[tuple[str, tuple[str, ...]], Any] = {}
     for own in entries.values():
         for label, handle in own.items():
-            found.setdefault((label, look_of(handle)), handle)
+            look, alike = look_of(handle), [known for name, known in found if name == label]
+            if any(explained({label: look}, {label: known}) for known in alike):
+                continue
+            for known in alike:  # markers of another panel that have a line in this one
+                if explained({label: known}, {label: look}):
+                    del found[label, known]
+            found[label, look] = handle
     drawn = [all_looks(ax) for ax in axes]
     looks = dict(found.keys())
     others = {look for own in drawn for label, look in own.items() if label not in looks}

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.lines import AxLine, Line2D
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
@@ -53,7 +54,7 @@ def occupied(ax: Axes, artists: Iterable[Any] | None = None, *, guides: bool = T
         elif isinstance(artist, PathCollection):
             radius = float(np.sqrt(artist.get_sizes().max(initial=1.0))) / 2
             boxes += _around(artist.get_offset_transform().transform(artist.get_offsets()), radius, ax)
-        elif not hasattr(artist, "get_text"):
+        elif not isinstance(artist, Text):
             filled = True  # a map, contours, or a band
         elif artist.get_text() or getattr(artist, "arrow_patch", None) is not None:
             boxes.append(artist.get_window_extent())
