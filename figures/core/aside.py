@@ -39,7 +39,6 @@ class _Moved:
     """The markers of one curve in pixels, and its line."""
 
     def __init__(self, ax: "Axes", held: ErrorbarContainer, scale: float) -> None:
-        self.ax, self.held = ax, held
         line, _, bars = held.lines
         self.marker, self.bars = line, bars[0] if bars else None
         self.to_page = ax.transData
@@ -89,7 +88,9 @@ def _line(ax: "Axes", held: ErrorbarContainer, points: NDArray[np.float64], near
     Their own line has the same identifier or else the same color; a line of another color shows their theory where it
     passes within the distance `near` of all of them.
     """
-    lines = [line for line in ax.lines if line.get_linestyle() not in ("None", "", " ") and len(line.get_xdata()) > 1]
+    lines = [
+        line for line in ax.lines if line.get_linestyle() not in ("None", "", " ") and np.size(line.get_xdata()) > 1
+    ]
     lines = [line for line in lines if line.get_transform() == ax.transData]
     color = held.lines[0].get_color()
     own = [line for line in lines if line.get_gid() is not None and line.get_gid() == held.lines[0].get_gid()]

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
@@ -15,13 +16,15 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from figures.core.aside import ASIDE
-from figures.core.entries import Looks, entries_of, explained, legend_of, looks_of, show, shows_legend
+from figures.core.entries import Looks, entries_of, explained, fullness, legend_of, looks_of, show, shows_legend
 from figures.core.occupied import Occupied, occupied
 from figures.core.wrapping import broken, place
 
 MAX_CURVES = 4  # with names at their ends; more names than that are looked up faster in a legend
 GAP = 2.5  # typographic points between the end of a curve and its name
 CLEARANCE = 3.5  # typographic points between a name and any other curve, so that it is not read as that one's
+OWN_CLEARANCE = 1.5  # typographic points between a name and its own curve, whose markers may move aside
+APART = 0.9  # of the height of a line of text, between the end of a curve that is named and any other curve
 MAX_WIDTH_SHARE = 0.3  # of its panel that a name beside it may take, since the panel becomes narrower by it
 MIN_CONTRAST = 3.5  # of a name with the paper, as the ratio of luminances that WCAG 2 defines
 NAME = "name of a curve"  # the mark of these words among the artists of a panel
@@ -63,7 +66,7 @@ def label_curves(figure: Figure, axes: Sequence[Axes]) -> None:
 def _groups(axes: Sequence[Axes]) -> list[list[Axes]]:
     """Return the panels in groups whose first member explains all that its others explain, these in reading order."""
     groups: list[list[Axes]] = []
-    for ax in sorted(axes, key=lambda ax: -len(entries_of(ax))):
+    for ax in sorted(axes, key=fullness, reverse=True):
         known = next((group for group in groups if explained(looks_of(ax), looks_of(group[0]))), None)
         if known is None:
             groups.append([ax])
@@ -113,17 +116,22 @@ def _label(figure: Figure, ax: Axes) -> bool:
 def _artists(ax: Axes, handle: Any) -> list[Any]:
     """Return what is drawn of an entry's curve: its line or markers, with bars and runs; nothing for one place.
 
-    The parts of a curve have the identifier of its entry, or the entry shows its line itself.
+    The parts of a curve have the identifier of its entry, or the entry shows its line itself. Lines of its color
+    without an identifier are those that the experiment draws between markers.
     """
-    if not hasattr(handle, "get_xdata"):
+    if not isinstance(handle, Line2D):
         return []
-    if len(handle.get_xdata()) > 1:
+    if np.size(handle.get_xdata()) > 1:
         return [handle]
     mark = handle.get_gid()
-    parts = [line for line in ax.lines if mark is not None and line.get_gid() == mark and len(line.get_xdata()) > 1]
-    return (
-        [*parts, *(bar for held in ax.containers if held.lines[0] in parts for bar in held.lines[2])] if parts else []
-    )
+    parts = [line for line in ax.lines if mark is not None and line.get_gid() == mark and np.size(line.get_xdata()) > 1]
+    color = to_rgb(handle.get_color())
+    between = [line for line in ax.lines if line.get_gid() is None and to_rgb(line.get_color()) == color]
+    parts += [
+        line for line in between if parts and line.get_transform() == ax.transData and np.size(line.get_xdata()) > 1
+    ]
+    held = [one for one in ax.containers if isinstance(one, ErrorbarContainer) and one.lines[0] in parts]
+    return [*parts, *(bar for one in held for bar in one.lines[2])]
 
 
 def _ways(ax: Axes, label: str, artists: list[Any]) -> list[_Name]:
@@ -138,7 +146,7 @@ def _ways(ax: Axes, label: str, artists: list[Any]) -> list[_Name]:
     others = occupied(ax, [one for one in (*ax.lines, *ax.collections, *ax.texts) if one not in artists])
     width, height = _extent(ax, label)
     gap, aside = GAP * scale, GAP * scale + reach
-    found = []
+    found: list[_Name] = []
     for text in dict.fromkeys((label, broken(label))):
         w, h = (width, height) if text == label else _extent(ax, text)
         x, y = right
@@ -153,11 +161,17 @@ def _ways(ax: Axes, label: str, artists: list[Any]) -> list[_Name]:
             if box.x0 >= area.x0 and box.y0 >= area.y0 and box.x1 <= area.x1 + 1 and box.y1 <= area.y1:
                 offset = (0.0, shift * (gap + reach) / scale)
                 found.append(_Name(label, box, (x, y), offset, across, along, cost + ABOVE))
-    return [way for way in found if _is_free(way.box, mine, others, scale)]
+    return [way for way in found if _is_apart(way, others) and _is_free(way.box, mine, others, scale)]
+
+
+def _is_apart(way: _Name, others: Occupied) -> bool:
+    """Say whether no other curve is nearer to the end that is named than about the height of a line of text."""
+    (x, y), apart = way.anchor, APART * way.box.height / (1 + way.text.count("\n"))
+    return others.is_free(Bbox.from_extents(x - 1, y - apart, x + 1, y + apart))
 
 
 def _is_free(box: Bbox, mine: Occupied, others: Occupied, scale: float) -> bool:
-    return mine.is_free(box.padded(0.3 * scale)) and others.is_free(box.padded(CLEARANCE * scale))
+    return mine.is_free(box.padded(OWN_CLEARANCE * scale)) and others.is_free(box.padded(CLEARANCE * scale))
 
 
 def _ends(ax: Axes, artists: list[Any]) -> tuple[tuple[float, float], tuple[float, float], float] | None:
@@ -196,6 +210,7 @@ def _dense(points: Any, joined: bool) -> NDArray[np.float64]:
     found = np.asarray(points, dtype=float).reshape(-1, 2)
     if not joined or len(found) < 2:
         return found
+    found = found[np.isfinite(found).all(axis=1)]
     steps = np.linspace(0, 1, 9)[:, None, None]
     return np.concatenate([(found[:-1] + steps * np.diff(found, axis=0)).reshape(-1, 2), found[-1:]])
 
@@ -218,9 +233,10 @@ def _best(found: Sequence[Sequence[_Name]]) -> tuple[_Name, ...] | None:
 
 
 def _write(ax: Axes, name: _Name, color: Any) -> Annotation:
+    x, y = ax.transData.inverted().transform(name.anchor)
     return ax.annotate(
         name.text,
-        ax.transData.inverted().transform(name.anchor),
+        (float(x), float(y)),
         name.offset,
         textcoords="offset points",
         ha=name.across,

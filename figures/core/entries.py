@@ -69,6 +69,12 @@ def explained(looks: Looks, fuller: Looks) -> bool:
     return all(label in fuller and _is_part(look, fuller[label]) for label, look in looks.items())
 
 
+def fullness(ax: Axes) -> tuple[int, int]:
+    """Return how many entries the legend of a panel has, and how many lines and markers these show."""
+    looks = looks_of(ax)
+    return len(looks), sum(part != "None" for look in looks.values() for part in look)
+
+
 def _is_part(look: tuple[str, ...], whole: tuple[str, ...]) -> bool:
     return len(look) == len(whole) and all(
         one == other or one == "None" for one, other in zip(look, whole, strict=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from figures.core.experiment import Panel
 
-MAX_SPAN_RATIO = 2.0  # of a common vertical scale over that of each panel: more would leave most of it empty
+MAX_SPAN_RATIO = 1.8  # of a common scale over that of each panel: data, from which axes stand off, fill half of it
 DARKEST, LIGHTEST = 0.0, 0.82  # of the map of shades: the light end would vanish on paper
 N_COLORS = 7  # of the style sheet
 STAR = "_star, "  # begins the label of the stars of a curve

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 from figures.core.entries import (
@@ -17,6 +18,7 @@ from figures.core.entries import (
     all_looks,
     entries_of,
     explained,
+    fullness,
     handle_length,
     legend_of,
     look_of,
@@ -75,7 +77,7 @@ def place_legends(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes] =
 def _without_repetitions(axes: Sequence[Axes]) -> list[Axes]:
     """Remove every legend that says nothing more than that of another panel, and return the panels that keep theirs."""
     kept: list[Axes] = []
-    for ax in sorted(axes, key=lambda ax: -len(entries_of(ax))):  # stable: the first of equal legends stays
+    for ax in sorted(axes, key=fullness, reverse=True):  # stable: the first of equal legends stays
         if any(explained(looks_of(ax), looks_of(fuller)) for fuller in kept):
             legend_of(ax).remove()
         else:
@@ -180,7 +182,13 @@ def _below_all(figure: Figure, axes: Sequence[Axes], entries: Mapping[Axes, dict
     found: dict[tuple[str, tuple[str, ...]], Any] = {}
     for own in entries.values():
         for label, handle in own.items():
-            found.setdefault((label, look_of(handle)), handle)
+            look, alike = look_of(handle), [known for name, known in found if name == label]
+            if any(explained({label: look}, {label: known}) for known in alike):
+                continue
+            for known in alike:  # markers of another panel that have a line in this one
+                if explained({label: known}, {label: look}):
+                    del found[label, known]
+            found[label, look] = handle
     drawn = [all_looks(ax) for ax in axes]
     looks = dict(found.keys())
     others = {look for own in drawn for label, look in own.items() if label not in looks}
@@ -210,12 +218,10 @@ def _lowest(ax: Axes, entries: Mapping[str, Any], width: float) -> Size:
 
 def _sizes(ax: Axes, entries: Mapping[str, Any]) -> list[Size]:
     """Return what a legend of these entries takes in 1, 2, ... columns."""
-    points = (
-        rcParams["font.size"] if not isinstance(rcParams["legend.fontsize"], float) else rcParams["legend.fontsize"]
-    )
+    points = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points()
     widths, heights = np.array([_extent(ax, label) for label in entries]).T
     handle = (handle_length(entries) + rcParams["legend.handletextpad"]) * points / 72
-    between, spacing = (rcParams[f"legend.{name}"] * points / 72 for name in ("columnspacing", "labelspacing"))
+    between, spacing = rcParams["legend.columnspacing"] * points / 72, rcParams["legend.labelspacing"] * points / 72
     border = 2 * rcParams["legend.borderpad"] * points / 72
     found = []
     for columns in range(1, len(widths) + 1):

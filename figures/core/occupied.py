@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.lines import AxLine, Line2D
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
@@ -35,7 +36,8 @@ def occupied(ax: Axes, artists: Iterable[Any] | None = None, *, guides: bool = T
     """Find what is taken by these artists of a panel, or by all but its legend; `guides` are lines across it."""
     chosen = [*ax.lines, *ax.collections, *ax.texts] if artists is None else list(artists)
     paths: list[NDArray[np.float64]] = []
-    boxes: list[Bbox] = [child.get_tightbbox() for child in ax.child_axes] if artists is None else []
+    inner = [child.get_tightbbox() for child in ax.child_axes] if artists is None else []
+    boxes: list[Bbox] = [box for box in inner if box is not None]
     filled = artists is None and bool(ax.images)
     for artist in chosen:
         if not artist.get_visible():
@@ -52,7 +54,7 @@ def occupied(ax: Axes, artists: Iterable[Any] | None = None, *, guides: bool = T
         elif isinstance(artist, PathCollection):
             radius = float(np.sqrt(artist.get_sizes().max(initial=1.0))) / 2
             boxes += _around(artist.get_offset_transform().transform(artist.get_offsets()), radius, ax)
-        elif not hasattr(artist, "get_text"):
+        elif not isinstance(artist, Text):
             filled = True  # a map, contours, or a band
         elif artist.get_text() or getattr(artist, "arrow_patch", None) is not None:
             boxes.append(artist.get_window_extent())

@@ -33,9 +33,9 @@ def test_panels_have_bold_letters_and_one_alone_has_none():
 
 
 def test_panels_of_a_row_that_show_the_same_number_have_one_scale():
-    axes = panels((0, 1), (0.5, 2))
+    axes = panels((0, 1), (0.5, 1.7))
     share_rows(axes, 2)
-    assert [ax.get_ylim() for ax in axes] == [(0, 2), (0, 2)]
+    assert [ax.get_ylim() for ax in axes] == [(0, 1.7), (0, 1.7)]
     assert [ax.get_ylabel() for ax in axes] == ["error", ""]
 
 

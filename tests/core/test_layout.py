@@ -98,6 +98,20 @@ def test_legends_below_that_would_be_high_become_one_with_the_letters_of_their_p
     assert figure.legends[0].get_window_extent().width <= figure.bbox.width
 
 
+def test_one_entry_explains_markers_with_a_line_and_the_same_markers_without_one():
+    figure = Figure(figsize=figure_size(2), layout="constrained")
+    cells = figure.subplots(1, 2).tolist()
+    for ax, line, other in zip(cells, ("", ":"), "xy", strict=True):
+        ax.plot(X, all_over(X), f"C0o{line}", label="a")
+        for k in range(8):
+            ax.plot(X, all_over(X), f"C{k + 1}-", label=f"a long name of curve {other}{k}")
+        ax.legend()
+    finish(figure, cells)
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(shown) == 17
+    assert shown.count("a") == 1
+
+
 @pytest.mark.parametrize("n_entries", [2, 3, 5, 8])
 def test_a_legend_takes_at_most_a_sixth_of_the_height(n_entries):
     figure, cells = drawn(2, [tuple(f"curve {k}" for k in range(n_entries)), ("x",)], y=lambda x: 0.02 + 0 * x)
