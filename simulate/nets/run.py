@@ -13,7 +13,7 @@ from simulate.nets.history import StackTraining
 from simulate.nets.orders import measured_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
 from simulate.nets.stack_gradient import NUMBERS, Batch, Precision, Weights, stack_loss
-from simulate.nets.stack_steps import NO_MOMENTS, descend
+from simulate.nets.stack_steps import NO_MOMENTS, descend, is_wide
 from theory.core.arrays import Array
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -160,7 +160,7 @@ class Run:
         layers, found, number = self.weights.layers, self._found, NUMBERS[self._precision]
         made, _ = descend(
             count, size, batch.arrays, layers, number, self.weights.skip, True, False, found, self._rate, moments,
-            self.step, self._squares,
+            self.step, self._squares, is_wide(*self.weights[:2]),
         )  # fmt: skip
         self.step += made
         if made < count:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts, require_fit
-from simulate.nets.stack_steps import NO_MOMENTS, Contexts, Layers, descend
+from simulate.nets.stack_steps import NO_MOMENTS, Contexts, Layers, descend, is_wide
 from theory.core import Array, Count, Result, checked, checks
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -170,6 +170,6 @@ def _pass(weights: Weights, batch: Batch, precision: Precision, *, with_gradient
     number, unmoved = NUMBERS[precision], np.zeros((2, len(layers[0])))
     _, loss = descend(
         1, len(batch.sites), batch.arrays, layers, number, weights.skip, with_gradient, True, found, 0.0, NO_MOMENTS, 0,
-        unmoved,
+        unmoved, is_wide(weights.attentions, weights.values),
     )  # fmt: skip
     return loss, Weights(found[0], found[1], None if weights.fields is None else found[2], weights.skip)

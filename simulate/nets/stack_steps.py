@@ -19,6 +19,12 @@ Layers = tuple[Array, Array, Array]  # attentions (N, L, L), values (N, C, C), f
 _compiled = cached_njit()
 
 
+def is_wide(attentions: Array, values: Array) -> bool | None:
+    """Return True where products of matrices along sites are faster, or None."""
+    # One layer sees one color of each site, which the pass along sites adds up without products.
+    return len(attentions) == 1 or attentions.shape[1] >= WIDE or values.shape[1] >= WIDE or None
+
+
 @_compiled
 def descend(
     count: int,
@@ -34,6 +40,7 @@ def descend(
     moments: tuple[Array, ...],
     step: int,
     squares: Array,
+    wide: bool | None,
 ) -> tuple[int, float]:
     """Make `count` steps in place; return how many there are before one whose loss is not finite, and the last loss.
 
@@ -42,15 +49,14 @@ def descend(
     Adam's of the three arrays, in twos, or six empty ones for gradient descent, and `step` is the number of steps made
     before. The squared norms of the steps of attentions and values are added to `squares` (2, N). With the rate 0
     nothing moves: a gradient alone, or without `with_gradient` a loss, is asked for in this way, so that one kernel is
-    compiled. Without `with_loss` losses are bounds that are finite where the losses are.
+    compiled. Without `with_loss` losses are bounds that are finite where the losses are. `wide` is what `is_wide` says,
+    and chooses the pass when this is compiled, so that only the one that is needed is compiled with it.
     """
     A, V, h = layers
     states, sites, weights, targets = contexts
     arranged = np.empty(A.shape, number.dtype), np.empty(V.shape, number.dtype), np.empty(h.shape, number.dtype)
     transposed = np.empty(A.shape, number.dtype), np.empty(V.shape, number.dtype)
     loss, others = 0.0, np.zeros(1)
-    # One layer sees one color of each site, which the pass along sites adds up without products.
-    wide = len(A) == 1 or A.shape[1] >= WIDE or V.shape[1] >= WIDE
     for done in range(count):
         _arrange(A, arranged[0], transposed[0])
         _arrange(V, arranged[1], transposed[1])
@@ -62,10 +68,10 @@ def descend(
         found[2][:] = 0.0
         here = slice(done * size % len(sites), done * size % len(sites) + size)
         batch = states[here], sites[here], weights[here], targets[here]
-        if wide:
-            loss = wide_masked_pass(*batch, arranged, transposed, found, with_gradient, with_loss, skip)
-        else:
+        if wide is None:
             loss = masked_pass(*batch, arranged, transposed, found, with_gradient, with_loss, skip)
+        else:
+            loss = wide_masked_pass(*batch, arranged, transposed, found, with_gradient, with_loss, skip)
         if not np.isfinite(loss):
             return done, loss
         if rate == 0:

@@ -47,7 +47,7 @@ def wide_masked_pass(
     attended, Y = np.zeros((last, C, n, L), A.dtype), np.empty((last, C, n, L), A.dtype)
     dX, back, skipped = np.zeros((C, n, L), A.dtype), np.empty((C, n, L), A.dtype), np.empty((C, n, L), A.dtype)
     context, logits, residual = np.empty((C, n), A.dtype), np.empty((C, n), A.dtype), np.empty((C, n), A.dtype)
-    columns = np.empty((L, L), A.dtype)
+    columns, by_value = np.empty((L, L), A.dtype), np.empty((C, C), A.dtype)
     for first in range(0, R, n):
         read, hidden = states[first : first + n], sites[first : first + n]
         if last > 0:
@@ -73,7 +73,8 @@ def wide_masked_pass(
         total += softmax_residuals(logits, fields, sites, weights, targets, first, residual, dfields, with_loss)
         if not with_gradient:
             continue
-        _add(np.dot(residual, context.T), dV[last])
+        np.dot(residual, context.T, by_value)
+        _add(by_value, dV[last])
         np.dot(V_back[last], residual, logits)  # from here on the derivative by the context
         if last == 0:
             for r in range(len(read)):
@@ -86,7 +87,8 @@ def wide_masked_pass(
             if skip:
                 copy(_wide(dX), _wide(skipped))
             _multiply(_wide(Y[k]), _wide(dX))
-            _add(np.dot(_wide(dX), _wide(attended[k]).T), dV[k])
+            np.dot(_wide(dX), _wide(attended[k]).T, by_value)
+            _add(by_value, dV[k])
             np.dot(V_back[k], _wide(dX), _wide(back))
             if k == 0:
                 columns[:] = 0.0
@@ -95,7 +97,8 @@ def wide_masked_pass(
                     for i in range(L):
                         dA[0, i, j] += columns[j, i]
                 continue
-            _add(np.dot(_long(back).T, _long(X[k])), dA[k])
+            np.dot(_long(back).T, _long(X[k]), columns)
+            _add(columns, dA[k])
             np.dot(_long(back), A[k], _long(dX))
             if skip:
                 _add(_wide(skipped), _wide(dX))

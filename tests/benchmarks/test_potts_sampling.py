@@ -100,7 +100,7 @@ def test_two_threads_beside_one(jobs, kind, n_sites):
         beside={"ours, one thread": chains_of(model)},
         per=float(n_sites * N_CHAINS),
         clock="wall",
-        goal="1.6 times",
+        goal="1.7 times",
     )
 
 

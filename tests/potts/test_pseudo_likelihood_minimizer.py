@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulate.potts.inference.descent import FIRST_STEP_SHARE, SINGLE_PRECISION_GRADIENT, Options, descend
-from simulate.potts.inference.minimize import fixed, minimize
+from simulate.potts.inference.minimize import CHUNK_NUMBERS, HISTORY_PAIRS, fixed, minimize
 
 
 def quadratic(curvatures, center):
@@ -103,3 +103,69 @@ def test_the_norm_is_relative_to_the_start_or_to_what_is_given():
     assert minimize(function, np.zeros(2), fixed(np.ones(2)), tol=0.5, max_iter=9).reference == pytest.approx(5)
     given = minimize(function, np.zeros(2), fixed(np.ones(2)), tol=0.5, max_iter=9, reference=100)
     assert (given.iterations, given.gradient_norm) == (0, pytest.approx(0.05))
+
+
+def two_loops(g, pairs, diagonal):
+    """The direction -H g of the two-loop recursion, vector by vector, with H starting from the secant diagonal."""
+    d, shares = -g, []
+    for s, y in reversed(pairs):
+        shares.append((s @ d) / (s @ y))
+        d = d - shares[-1] * y
+    s, y = pairs[-1]
+    d = d * diagonal * (s @ y) / (y @ (diagonal * y))
+    for (s, y), share in zip(pairs, reversed(shares), strict=True):
+        d = d + (share - (y @ d) / (s @ y)) * s
+    return d
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-4), (np.float64, 1e-5)])
+def test_steps_are_those_of_the_two_loop_recursion(dtype, rtol):
+    """A function with a curvature that changes, in more steps than pairs are kept, after the pairs of the run."""
+    rng, points, gradients = np.random.default_rng(0), [], []
+    A = rng.standard_normal((12, 12)) / 4
+    diagonal = rng.uniform(0.3, 0.6, 12)
+
+    def function(x):
+        z = A @ x.astype(float) - 1
+        gradient = A.T @ np.tanh(z) + x
+        points.append(x.astype(float))
+        gradients.append(gradient)
+        return float(np.log(np.cosh(z)).sum() + 0.5 * x @ x), gradient.astype(dtype)
+
+    found = minimize(function, np.zeros(12, dtype), fixed(diagonal.astype(dtype)), tol=1e-5, max_iter=50)
+    accepted, compared = [0], 0
+    for k in range(1, len(points)):
+        at = accepted[-1]
+        step = points[k] - points[at]
+        if accepted[-1] == k - 1 and len(accepted) > 1:  # later tries are shorter
+            runs = [(accepted[j], accepted[j + 1]) for j in range(len(accepted) - 1)][-HISTORY_PAIRS:]
+            pairs = [(points[b] - points[a], gradients[b] - gradients[a]) for a, b in runs]
+            expected = two_loops(gradients[at], pairs, diagonal)
+            np.testing.assert_allclose(step, expected, atol=rtol * np.abs(points[k]).max())
+            compared += 1
+        if gradients[k] @ step <= -0.5 * gradients[at] @ step:
+            accepted.append(k)
+    assert len(accepted) == found.iterations + 1
+    assert compared > HISTORY_PAIRS + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_change_no_bit(dtype):
+    size = 3 * CHUNK_NUMBERS + 7
+    curvatures = np.geomspace(1, 30, size).astype(dtype)
+    places = [slice(k, k + 10_000) for k in range(0, size, 10_000)]
+    one, three = (
+        minimize(
+            quadratic(curvatures, np.ones(size, dtype)),
+            np.zeros(size, dtype),
+            lambda: [(place, lambda place=place: np.ones(len(curvatures[place]), np.float32)) for place in places],
+            tol=1e-3,
+            max_iter=100,
+            first_step=0.1,
+            n_threads=n_threads,
+        )
+        for n_threads in (1, 3)
+    )
+    assert one.converged
+    assert one.point.tobytes() == three.point.tobytes()
+    assert (one.value, one.gradient_norm, one.evaluations) == (three.value, three.gradient_norm, three.evaluations)

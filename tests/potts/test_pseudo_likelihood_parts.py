@@ -61,7 +61,7 @@ def test_counts_give_the_gradient_where_all_couplings_are_zero(dtype):
     assert value == pytest.approx(expected[0], rel=1e-6 if dtype == np.float32 else 1e-13)
     np.testing.assert_allclose(gradient, expected[1], atol=1e-6 if dtype == np.float32 else 1e-14)
     for (_, found), (_, other) in zip(scale(), others(), strict=True):
-        np.testing.assert_allclose(found, other, rtol=1e-5)
+        np.testing.assert_allclose(found(), other(), rtol=1e-5)
 
 
 @pytest.mark.parametrize(("strength", "larger"), [(0.0, "supposed"), (3.0, "observed")])  # far too sure of themselves
@@ -87,7 +87,7 @@ def test_scales_are_inverse_second_derivatives_where_sites_are_independent():
     x = np.zeros(pair_blocks.size(3, C))
     x[: 3 * C] = np.log(data.frequencies()).ravel()
     function(x)
-    inverse = np.concatenate([each for _, each in scale()])
+    inverse = np.concatenate([each() for _, each in scale()])
     for k in rng.choice(len(x), 12, replace=False):
         step = 1e-5 * (np.arange(len(x)) == k)
         second = (function(x + step)[1][k] - function(x - step)[1][k]) / 2e-5

@@ -1,7 +1,8 @@
 """Fits asymmetric pseudo-likelihood: a multinomial regression for every site, a group of sites at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from numpy.typing import NDArray
 
 from simulate.core.threads import in_threads
 from simulate.potts.inference.descent import Curvatures, Options, descend, independent_fields, inverse
-from simulate.potts.inference.minimize import Function, Minimum, Vector
+from simulate.potts.inference.minimize import CHUNK_NUMBERS, Function, Minimum, Vector
 from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
+from theory.core.blocks import blocks
 from theory.models import DensePottsModel
 from theory.models.potts import centered, zero_sum_blocks
 
@@ -69,11 +71,16 @@ def unpack(x: NDArray[Any], n_sites: int, n_colors: int, sites: slice) -> tuple[
 class GroupCurvatures(Curvatures):
     """The curvatures of a group of sites, whose couplings with all sites are predicted from these."""
 
-    def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yield places in the vector, and the inverse curvatures there."""
-        p = self._of_predictions.ravel()
-        yield slice(p.size), inverse(p + 2 * self._field_l2)
-        yield slice(p.size, None), inverse(np.multiply.outer(self._of_colors, p) + 2 * self._l2)
+    def __call__(self) -> Iterator[tuple[slice, Callable[[], NDArray[np.float32]]]]:
+        """Yield places in the vector, and what computes the inverse curvatures there."""
+        v, p = self._of_colors.ravel(), self._of_predictions.ravel()
+
+        def of_rows(rows: slice) -> NDArray[np.float32]:
+            return inverse(np.multiply.outer(v[rows], p) + 2 * self._l2)
+
+        yield slice(p.size), lambda: inverse(p + 2 * self._field_l2)
+        for rows in blocks(v.size, p.size, most=CHUNK_NUMBERS):
+            yield slice((1 + rows.start) * p.size, (1 + rows.stop) * p.size), partial(of_rows, rows)
 
 
 def objective(

@@ -42,8 +42,8 @@ class Curvatures(ABC):
         self._of_predictions = np.maximum(variances, MIN_VARIANCE_SHARE * self._alone)
 
     @abstractmethod
-    def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yield places in the vector, and the inverse curvatures there."""
+    def __call__(self) -> Iterator[tuple[slice, Callable[[], NDArray[np.float32]]]]:
+        """Yield places in the vector, and what computes the inverse curvatures there."""
 
 
 def inverse(curvatures: NDArray[Any]) -> NDArray[np.float32]:
@@ -62,10 +62,13 @@ class Options:
     n_threads: int
 
 
-def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options) -> Minimum:
+def descend(
+    objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options, n_threads: int = 1
+) -> Minimum:
     """Find the minimum of objective(dtype), a function of a vector of that precision that computes in it.
 
-    A start in single precision is moved to the minimum, so that there is no second one in memory.
+    A start in single precision is moved to the minimum, so that there is no second one in memory. `n_threads` share the
+    work on vectors, which is left to one where groups of sites are fitted side by side.
     """
     coarse = minimize(
         objective(np.float32),
@@ -74,6 +77,7 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
         tol=max(options.tol, SINGLE_PRECISION_GRADIENT),
         max_iter=options.max_iter,
         first_step=FIRST_STEP_SHARE,
+        n_threads=n_threads,
     )
     if (coarse.converged and options.tol >= SINGLE_PRECISION_GRADIENT) or coarse.iterations == options.max_iter:
         return coarse
@@ -84,6 +88,7 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
         tol=options.tol,
         max_iter=options.max_iter - coarse.iterations,
         reference=coarse.reference,
+        n_threads=n_threads,
     )
     return replace(
         fine,

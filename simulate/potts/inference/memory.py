@@ -8,9 +8,9 @@ from simulate.potts.inference.objective import ROW_NUMBERS
 from simulate.potts.inference.sequences import Sequences
 
 # All of these count arrays of (L C)^2 doubles. A vector of all couplings, each pair once, has half as many numbers.
-# While a symmetric fit evaluates there are its point, two gradients, the step, and the kept pairs but the oldest.
-MINIMIZER_VECTORS = 4
-KEPT_STEPS = HISTORY_PAIRS - 1  # pairs, in single precision
+# While a symmetric fit evaluates there are its point, a new gradient, and the pairs in single precision, of which the
+# last are the step and the old gradient; in double precision these two are vectors of their own.
+MINIMIZER_VECTORS = 2
 # The couplings of a fit, the copy that the model makes, and the point in single precision.
 MODEL_ARRAYS = 2.25
 # Arrays of L C ROW_NUMBERS doubles while the gradient of a group of sites is taken, and while such a group is fitted
@@ -29,9 +29,7 @@ def peak_bytes(
     variables = float(n_sites) * n_colors
     row, single = variables * max(ROW_NUMBERS, n_colors) * n_threads, tol >= SINGLE_PRECISION_GRADIENT
     if symmetric:
-        minimization = (
-            MINIMIZER_VECTORS / 4 + KEPT_STEPS / 2 if single else MINIMIZER_VECTORS / 2 + KEPT_STEPS / 2 + 1 / 4
-        )
+        minimization = HISTORY_PAIRS / 2 + (MINIMIZER_VECTORS / 4 if single else (MINIMIZER_VECTORS + 2) / 2)
         return 8 * (max(minimization, MODEL_ARRAYS) * variables**2 + GRADIENT_ARRAYS * row)
     return 8 * max(MODEL_ARRAYS * variables**2, variables**2 + (GROUP_ARRAYS if single else GROUP_ARRAYS_DOUBLE) * row)
 

@@ -82,9 +82,10 @@ def take(x: Numbers, first: int, table: Numbers) -> None:
 def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: Numbers) -> None:
     """Add table[j, b, i, a] - frequencies[j, b] by_field[i, a] to the place of J_ij(a, b), for a group as in `take`.
 
-    Both sites of a pair add to the same place, and the sum of two numbers does not depend on their order.
+    Both sites of a pair add to the same place, and the sum of two numbers does not depend on their order. They are
+    rounded to the precision of x before they are added, since the second one would else add to a rounded first one.
     """
-    L, C, G, _ = table.shape
+    (L, C, G, _), number = table.shape, x.dtype.type
     for j in range(first + G - 1):
         least, start = max(0, j + 1 - first), _row_start(j, L, C)
         fields = by_field.reshape(-1)[least * C :]
@@ -92,7 +93,7 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
             place, share = start + (b * (L - 1 - j) + first + least - j - 1) * C, frequencies[j, b]
             target, source = x[place : place + (G - least) * C], table[j, b].reshape(-1)[least * C :]
             for k in range(len(source)):
-                target[k] += source[k] - share * fields[k]
+                target[k] += number(source[k] - share * fields[k])
     for i in range(G):
         row, later, shares = _row(x, first + i, L, C), table[first + i + 1 :], frequencies[first + i + 1 :]
         own_field = by_field[i]
@@ -100,20 +101,18 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
             for b in range(C):
                 target_colors, source_colors, share = row[:, j * C + b], later[j, b, i], shares[j, b]
                 for a in range(C):
-                    target_colors[a] += source_colors[a] - share * own_field[a]
+                    target_colors[a] += number(source_colors[a] - share * own_field[a])
 
 
 @cached_njit()
-def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, factor: float, x: Numbers) -> None:
-    """Add `factor` f_ij(a, b), from samples `columns` (L, M) and their weights (M,), to the place of J_ij(a, b)."""
+def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, i: int, factor: float, x: Numbers) -> None:
+    """Add `factor` f_ij(a, b), from samples `columns` (L, M) and their weights, to the places of J_ij(a, b), j > i."""
     L, M = columns.shape
-    shares = np.empty((n_colors, n_colors))
-    for i in range(L - 1):
-        row = _row(x, i, L, n_colors)
-        for j in range(i + 1, L):
-            shares[:] = 0.0
-            for m in range(M):
-                shares[columns[i, m], columns[j, m]] += weights[m]
-            for a in range(n_colors):
-                for b in range(n_colors):
-                    row[a, (j - i - 1) * n_colors + b] += factor * shares[a, b]
+    shares, row = np.empty((n_colors, n_colors)), _row(x, i, L, n_colors)
+    for j in range(i + 1, L):
+        shares[:] = 0.0
+        for m in range(M):
+            shares[columns[i, m], columns[j, m]] += weights[m]
+        for a in range(n_colors):
+            for b in range(n_colors):
+                row[a, (j - i - 1) * n_colors + b] += factor * shares[a, b]

@@ -1,6 +1,8 @@
 """Fits symmetric pseudo-likelihood: each pair of sites has one block, so that all sites are fitted together."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from simulate.core.threads import in_threads
 from simulate.potts.inference import pair_blocks
 from simulate.potts.inference.descent import Curvatures, Options, descend, independent_fields, inverse
 from simulate.potts.inference.minimize import Function, Minimum, Vector, dot
-from simulate.potts.inference.objective import GroupLoss, group_loss, site_groups
+from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
 from theory.models import DensePottsModel
@@ -31,39 +33,49 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
     def in_precision(dtype: Any) -> Function:
         return objective(data, options.l2, options.field_l2, dtype=dtype, n_threads=options.n_threads, scale=scale)
 
-    found = descend(in_precision, start, scale, options)
-    couplings, fields = parameters(found.point, f, zero_sum=zero_sum)
+    found = descend(in_precision, start, scale, options, options.n_threads)
+    couplings, fields = parameters(found.point, f, zero_sum=zero_sum, n_threads=options.n_threads)
     couplings.flags.writeable = False  # a model keeps what nobody can change, without a copy
     return DensePottsModel(couplings, fields), [found]
 
 
-def parameters(x: Vector, frequencies: Array, *, zero_sum: bool) -> tuple[Array, Array]:
+def parameters(x: Vector, frequencies: Array, *, zero_sum: bool, n_threads: int = 1) -> tuple[Array, Array]:
     """Return the couplings (L, L, C, C) and the fields (L, C) that the vector x of `objective` stands for."""
     L, C = frequencies.shape
     couplings, fields = np.zeros((L, L, C, C)), x[: L * C].reshape(L, C).astype(float)
     # In the zero-sum gauge the blocks lose the means of their rows to the fields.
     weights = frequencies - 1 / C if zero_sum else frequencies
-    for i, place, shape in pair_blocks.rows(L, C):
+
+    def of_row(row: tuple[int, slice, tuple[int, int, int]]) -> tuple[Array, Array]:
+        i, place, shape = row
         blocks = x[place].reshape(shape).transpose(1, 0, 2).astype(float)  # (j, a, b)
-        fields[i] -= np.einsum("jab,jb->a", blocks, weights[i + 1 :])
-        fields[i + 1 :] -= np.einsum("jab,a->jb", blocks, weights[i])
+        moved = np.einsum("jab,jb->a", blocks, weights[i + 1 :]), np.einsum("jab,a->jb", blocks, weights[i])
         blocks = zero_sum_blocks(blocks) if zero_sum else blocks
         couplings[i, i + 1 :], couplings[i + 1 :, i] = blocks, blocks.transpose(0, 2, 1)
+        return moved
+
+    for i, (own, others) in enumerate(in_threads(of_row, pair_blocks.rows(L, C), n_threads)):
+        fields[i] -= own
+        fields[i + 1 :] -= others
     return couplings, centered(fields) if zero_sum else fields
 
 
 class PairCurvatures(Curvatures):
     """The curvatures of all pairs of sites, of which each is predicted from the other by the same coupling."""
 
-    def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yield places in the vector, and the inverse curvatures there."""
+    def __call__(self) -> Iterator[tuple[slice, Callable[[], NDArray[np.float32]]]]:
+        """Yield places in the vector, and what computes the inverse curvatures there."""
         v, p = self._of_colors.astype(np.float32), self._of_predictions.astype(np.float32)
-        yield slice(v.size), inverse(p + np.float32(2 * self._field_l2))
-        for i, place, _ in pair_blocks.rows(*v.shape):
+
+        def of_row(i: int) -> NDArray[np.float32]:
             both = np.multiply.outer(p[i], v[i + 1 :])
             both += np.multiply.outer(v[i], p[i + 1 :])
             both += np.float32(2 * self._l2)
-            yield place, inverse(both)
+            return inverse(both)
+
+        yield slice(v.size), lambda: inverse(p + np.float32(2 * self._field_l2))
+        for i, place, _ in pair_blocks.rows(*v.shape):
+            yield place, partial(of_row, i)
 
 
 def objective(
@@ -83,36 +95,50 @@ def objective(
     """
     f = data.frequencies()
     groups, by_row = site_groups(*f.shape), f.reshape(-1).astype(dtype)
+    rows = [slice(f.size), *(place for _, place, _ in pair_blocks.rows(*f.shape))]
 
     def function(x: Vector) -> tuple[float, Vector]:
-        def of_group(sites: slice) -> tuple[Array, GroupLoss]:
+        if not x[f.size :].any():
+            value, gradient, variances = _without_couplings(data, f, field_l2, x, n_threads)
+            if scale is not None:
+                scale.update(variances)
+            return value, gradient
+        gradient, variances, adding = np.empty_like(x), np.empty(f.shape), Lock()
+
+        def clear(row: slice) -> None:
+            gradient[row] = 0
+
+        def of_group(sites: slice) -> float:
             table = np.empty((*f.shape, sites.stop - sites.start, data.n_colors), dtype)
             pair_blocks.take(x, sites.start, table)
             fields = x[: f.size].reshape(f.shape)[sites].astype(float)
             fields -= (by_row @ table.reshape(f.size, -1)).reshape(fields.shape)
-            return fields, group_loss(data, sites, table, fields, f, dtype)
-
-        if not x[f.size :].any():
-            value, gradient, variances = _without_couplings(data, f, field_l2, x)
-            if scale is not None:
-                scale.update(variances)
-            return value, gradient
-        J, value, gradient, variances = x[f.size :], 0.0, np.zeros_like(x), np.empty(f.shape)
-        for sites, (fields, group) in zip(groups, in_threads(of_group, groups, n_threads), strict=True):
-            value += group.value + field_l2 * float(np.vdot(fields, fields))
+            group = group_loss(data, sites, table, fields, f, dtype)
             by_field, variances[sites] = group.by_field + 2 * field_l2 * fields, group.variances
             gradient[: f.size].reshape(f.shape)[sites] = by_field
-            pair_blocks.add(group.by_table, f, by_field, sites.start, gradient)
-        for _, place, _ in pair_blocks.rows(*f.shape):
-            gradient[place] += 2 * l2 * x[place]
+            # Two groups add to the place of a pair, in either order: the sum of two numbers is the same.
+            with adding:
+                pair_blocks.add(group.by_table, f, by_field, sites.start, gradient)
+            return group.value + field_l2 * float(np.vdot(fields, fields))
+
+        def penalty(row: slice) -> float:
+            gradient[row] += 2 * l2 * x[row]
+            return dot(x[row], x[row])
+
+        for _ in in_threads(clear, rows, n_threads):  # in threads, since most of it is taking memory
+            pass
+        value = sum(in_threads(of_group, groups, n_threads))
+        value += l2 * sum(in_threads(penalty, rows[1:], n_threads))
         if scale is not None:
             scale.update(variances)
-        return value + l2 * dot(J, J), gradient
+        return value, gradient
 
     return function
 
 
-def _without_couplings(data: Sequences, f: Array, field_l2: float, x: Vector) -> tuple[float, Vector, Array]:
+def _without_couplings(
+    data: Sequences, f: Array, field_l2: float, x: Vector, n_threads: int
+) -> tuple[float, Vector, Array]:
     """Return the objective, its gradient and the variances where all couplings are zero, as every fit begins.
 
     No prediction depends on the sample there, and counting pairs of colors takes a fifth of the time: the gradient by
@@ -123,9 +149,14 @@ def _without_couplings(data: Sequences, f: Array, field_l2: float, x: Vector) ->
     P, pull = np.exp(logs), field_l2 * fields
     value = field_l2 * float(np.vdot(fields, fields)) - float(np.vdot(f, logs))
     gradient[: f.size] = (P - f + 2 * pull).ravel()
-    pair_blocks.add_pairs(data.columns, data.weights, data.n_colors, -2.0, gradient)
     half = f - 2 * pull
-    for i, place, _ in pair_blocks.rows(*f.shape):
+
+    def of_row(row: tuple[int, slice, tuple[int, int, int]]) -> None:
+        i, place, _ = row
+        pair_blocks.add_pairs(data.columns, data.weights, data.n_colors, i, -2.0, gradient)
         both = np.multiply.outer(half[i], f[i + 1 :]) + np.multiply.outer(f[i], half[i + 1 :])
         gradient[place] += both.reshape(-1)
+
+    for _ in in_threads(of_row, pair_blocks.rows(*f.shape), n_threads):
+        pass
     return value, gradient, np.maximum(P - P**2, P**2 - 2 * f * P + f)
