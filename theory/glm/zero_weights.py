@@ -40,12 +40,12 @@ class ZeroWeights(SaddlePoint):
     """
 
     @property
-    def train_error(self) -> float:  # type: ignore[override]
+    def train_error(self) -> float:
         """The share of the training samples whose label is not predicted: half of all ties."""
         return TIES
 
     @property
-    def test_loss(self) -> float:  # type: ignore[override]
+    def test_loss(self) -> float:
         """The mean loss of a sample that was not trained on, which is the loss of the margin 0."""
         return self.train_loss
 
