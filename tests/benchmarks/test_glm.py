@@ -251,7 +251,8 @@ def test_growth_with_classes(jobs):
         problem = mixture(K, alike=False)
         return lambda: glm.solve(problem)
 
-    jobs.grows("saddle point of softmax regression of unlike clusters, by classes", (4, 8, 12, 16), make, goal="power 4")
+    title = "saddle point of softmax regression of unlike clusters, by classes"
+    jobs.grows(title, (4, 8, 12, 16), make, goal="power 4")
 
 
 @pytest.mark.parametrize("K", [5, 10])

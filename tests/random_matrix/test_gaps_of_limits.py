@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -201,3 +202,45 @@ def test_symbols_with_a_kink_or_close_to_a_pole_are_right(symbol):
     law, s = covariance_law(Toeplitz(math.inf, symbol), 1.5), symbol(half_circle(16384))
     exact = law_of(CommutingEnsemble(1.5, s, np.zeros(len(s)), np.full(len(s), 1 / len(s))))
     np.testing.assert_allclose(law.edges, exact.edges, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("r", "alpha"), [(0.6, 2.0), (0.95, 8.5), (-0.97, 4.0), (0.5, 100.0)])
+def test_the_predictor_of_an_infinite_chain_against_its_closed_form(r, alpha):
+    """E s/(x - s) = u/((1 + r^2 - u)^2 - 4 r^2)^(1/2), u = (1 - r^2)/x; at r = 0.95 it was refused from 8.5 on."""
+    lam = 0.1
+    law = predictor_law(MaskedRidge(AR1(math.inf, r), alpha=alpha, lam=lam))
+    r = mpmath.mpf(abs(r))
+    low, high = (1 - r) / (1 + r), (1 + r) / (1 - r)
+
+    def resolved(x):
+        u = (1 - r * r) / x
+        found = u / (mpmath.sqrt((1 + r) ** 2 - u) * mpmath.sqrt((1 - r) ** 2 - u))
+        return found if isinstance(x, mpmath.mpc) else mpmath.re(found)
+
+    with mpmath.workdps(40):
+        kappa = mpmath.findroot(lambda k: k * (1 + resolved(-k) / alpha) - lam, lam)  # E s/(s + k) is minus it at -k
+        scale = kappa / lam * (1 + resolved(-kappa)) / kappa
+
+        def eigenvalue(x):  # nu = scale (lam + x (1 + E s/(x - s)/alpha)) along the branch
+            return scale * (lam + x * (1 + resolved(x) / alpha))
+
+        def excess(x):  # log of E s^2/(x - s)^2/alpha
+            return mpmath.log((-x * mpmath.diff(resolved, x) - resolved(x)) / alpha)
+
+        def edge(place):  # by bisection in the logarithm of the distance from the spectrum
+            near, far = mpmath.mpf(-40), mpmath.mpf(40)
+            for _ in range(100):
+                middle = (near + far) / 2
+                near, far = (middle, far) if excess(place(mpmath.exp(middle))) > 0 else (near, middle)
+            return eigenvalue(place(mpmath.exp(near)))
+
+        ends = [edge(lambda gap: low / (1 + gap)), edge(lambda gap: high * (1 + gap))]
+        assert law.edges[0] == pytest.approx([float(1 - 1 / nu) for nu in ends], rel=1e-10)
+        for share in (0.2, 0.5, 0.9):
+            place = float(law.quantiles(share))
+            nu = 1 / (1 - mpmath.mpf(place))
+            h = law.bulks[0].guess(law.bulks[0].interval.angle(np.array([float(nu)])))[0]
+            x = mpmath.findroot(lambda x: eigenvalue(x) - nu, (nu / scale - lam) / mpmath.mpmathify(h))  # noqa: B023
+            h = 1 + resolved(x) / alpha
+            density = abs(mpmath.im((1 + resolved(x)) / (scale * h * x))) / mpmath.pi * nu**2
+            assert float(law.density(place)) == pytest.approx(float(density), rel=1e-6)

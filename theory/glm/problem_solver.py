@@ -19,6 +19,7 @@ from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import problem_threshold
+from theory.glm.zero_weights import zero_weights
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import (
     ConvergenceError,
@@ -74,10 +75,13 @@ def solve_problem(
     of a teacher too, and the point of least energy is returned. The averages of a loss of one's own are verified on
     finer panels and by parts: where these differ, kinks are sought and its slope is ignored. ConvergenceError where all
     fail, and ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError
-    for a hard margin above the separability `threshold`, which is computed where it is not given.
+    for a hard margin above the separability `threshold`, which is computed where it is not given. A convex loss of
+    one's own that is least at margin 0 leaves no weights: w = 0 is the answer then, and proved (`ZeroWeights`).
     """
     if (lasso := calibrated_lasso(problem, f"saddle point of {_described(problem)}", tol, check)) is not None:
         return lasso
+    if (zero := zero_weights(problem, tol, f"saddle point of {_described(problem)}", check)) is not None:
+        return zero
     threshold = _threshold(problem) if threshold is None else threshold
     update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:

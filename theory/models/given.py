@@ -206,7 +206,7 @@ class _Cumulative:
         x, _ = legendre.leggauss(order)
         # Nodes and weights of Gauss and Legendre project on polynomials of degree 15.
         coefficients = (values @ legendre.legvander(x, order - 1)) * (np.arange(order) + 0.5)
-        series = legendre.legint(coefficients, lbnd=-1, axis=1)
+        series = np.asarray(legendre.legint(coefficients, lbnd=-1, axis=1), float)
         return cls(low, high - low, edges, np.concatenate([[0.0], np.cumsum(values.sum(axis=1))]), series)
 
     def quantiles(self, wanted: Array) -> Array:

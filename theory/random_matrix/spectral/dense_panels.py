@@ -131,7 +131,7 @@ def _fitted(ensemble: DenseEnsemble, span: Span, known: _Known, panel: _Panel) -
     # The shares less the straight line between the ends, whose differences are smaller.
     line = (panel.left_under - panel.right_under) / 2
     series = np.linalg.solve(legendre.legvander(places, len(places) - 1), np.array(shares) + line * places)
-    values = (line - legendre.legval(POINTS, legendre.legder(series))) / half
+    values = np.asarray((line - legendre.legval(POINTS, legendre.legder(series))) / half, float)
     missed = abs(legendre.legval(x[~taken], series) - line * x[~taken] - under[~taken]).max(initial=0.0)
     order = int(taken.sum()) - 1
     roots = legendre.legval(POINTS, np.linalg.solve(legendre.legvander(x[taken], order), h[taken]))
