@@ -196,7 +196,7 @@ JOBS = (
             ContrastPopulation.from_states(states, 4), 2.0))(sequences(5000, L, 4))),
     Job(N, "theory.nets.factored_floor, 2 colors, one start", "states 2^L", doubled(2**5),
         lambda size: lambda: nets.factored_floor(_potts(size.bit_length() - 1, 2), rng(), n_starts=1)),
-    Job(N, "theory.nets.escape_time, 2 layers, 2 colors", "sites L", doubled(3),
+    Job(N, "theory.nets.escape_time, 2 layers, 2 colors", "sites L", doubled(2),
         lambda L: lambda: nets.escape_time(_potts(L, 2), FactoredStack.deterministic(2, L, 2))),
     Job(N, "theory.nets.structureless_gain, 2 layers, 2 colors, 200 samples, one draw and start", "sites L", doubled(3),
         lambda L: lambda: nets.structureless_gain(L, 2, 2, 200, rng(), n_draws=1, n_starts=1)),
