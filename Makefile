@@ -183,9 +183,10 @@ verify: $(VENV)/.dask $(VENV)/.extra-docs
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
-# SCALE=1 measures instead how time and memory grow with sizes, and writes the tables of docs/costs.md.
+# SCALE=1 measures instead how time and memory grow with sizes, and writes the tables of docs/costs.md; ONLY="WORD,WORD" the
+# rows whose call has one of these words.
 bench: $(VENV)/.bench $(EXTRAS:%=$(VENV)/.extra-%)
-	@$(PY) -m pytest -q tests/benchmarks$(if $(SCALE),/test_costs.py --scale) --bench
+	@$(PY) -m pytest -q tests/benchmarks$(if $(SCALE),/test_costs.py --scale $(if $(ONLY),--only "$(ONLY)")) --bench
 
 lint: $(STAMP)
 	@$(PY) -m ruff check . && $(PY) -m mypy

@@ -1,6 +1,8 @@
 """The machinery of `make bench SCALE=1`, and the page that it writes. Nothing is timed here."""
 
+import contextlib
 import importlib
+import inspect
 import os
 import re
 from pathlib import Path
@@ -9,14 +11,17 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.costs import JOBS, LARGE, Job, doubled
+from tests.benchmarks.costs_exceptions import EXCEPTIONS, ROOMS
 from tests.benchmarks.machinery.apart import PeerError
 from tests.benchmarks.machinery.growth import (
     MIN_MEGABYTES,
     Growth,
+    Kept,
     grown,
     in_a_copy,
     large_text_of,
     replaced,
+    rows_of,
     text_of,
 )
 
@@ -95,7 +100,8 @@ def test_a_job_is_measured_at_all_its_sizes():
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.call)
 def test_jobs_double_their_size_three_times_and_name_public_calls(job):
-    assert [b / a for a, b in zip(job.sizes, job.sizes[1:], strict=False)] == [2, 2, 2]
+    growths = [b / a for a, b in zip(job.sizes, job.sizes[1:], strict=False)]
+    assert growths == ([2, 1.5, 4 / 3] if job.size == "classes K" else [2, 2, 2])
     for name in NAME.findall(job.call):
         module, _, function = name.rpartition(".")
         assert function in importlib.import_module(module).__all__
@@ -106,6 +112,33 @@ def test_the_page_has_every_job_and_no_other():
     rows = [row.split("|")[1].strip().strip("`") for row in text.splitlines() if row.startswith("| ")]
     assert sorted(row for row in rows if row != "call") == sorted([*(job.call for job in JOBS), *LARGE])
     assert re.search(r"^The machine: .*Python 3", text, re.M)
+
+
+def public_functions():
+    """The functions that each room of theory and of simulations exports, by their full names."""
+    found = {}
+    for wing in ("theory", "simulate"):
+        for room in ROOMS:
+            with contextlib.suppress(ModuleNotFoundError):
+                face = importlib.import_module(f"{wing}.{room}")
+                functions = {name: getattr(face, name) for name in face.__all__ if name.islower()}
+                found |= {f"{wing}.{room}.{name}": one for name, one in functions.items() if inspect.isroutine(one)}
+    return found
+
+
+def test_every_public_function_has_a_row_or_a_reason_to_have_none():
+    measured = {name for call in [*(job.call for job in JOBS), *LARGE] for name in NAME.findall(call)}
+    functions = set(public_functions())
+    assert not functions - measured - set(EXCEPTIONS), "neither a row on the page nor a reason to have none"
+    assert not measured & set(EXCEPTIONS), "a reason to have no row, and a row"
+    assert set(EXCEPTIONS) <= functions, "a reason for what is no public function"
+
+
+def test_rows_that_are_not_measured_stay():
+    page = text_of([measured(), measured(call="another call")])
+    kept = {call: Kept("trials", call, row) for call, row in rows_of(page).items()}
+    assert list(kept) == ["theory.trial.solve", "another call"]
+    assert text_of([kept["theory.trial.solve"], measured(call="another call")]) == page
 
 
 def test_every_subject_has_jobs_of_theory_and_of_simulation():

@@ -23,6 +23,9 @@ def pytest_addoption(parser):
     parser.addoption("--bench", action="store_true", help="run the benchmarks and print their table")
     parser.addoption("--scale", action="store_true", help="with --bench: measure how costs grow, for docs/costs.md")
     parser.addoption(
+        "--only", default="", help="with --scale: measure calls with one of these words, parted by commas, and new ones"
+    )
+    parser.addoption(
         "--bench-folder", type=Path, default=FOLDER, help="where the table is written, by default %(default)s"
     )
 

@@ -4,8 +4,7 @@ A job prepares its input for a size and returns the call that is measured. Every
 the text of the job names.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,8 @@ from simulate import potts as simulated_potts
 from simulate import topics as simulated_topics
 from simulate import trees as simulated_trees
 from simulate.core import stream
+from tests.benchmarks import costs_simulation, costs_theory
+from tests.benchmarks.machinery.job import Job, doubled
 from theory import cumulants, feedforward, glm, masked, nets, perceptron, potts, random_matrix, trees
 from theory.models import (
     AR1,
@@ -49,22 +50,6 @@ from theory.models import (
     equally_spaced_levels,
 )
 from theory.models.potts import ContrastPopulation, random_graph
-
-
-@dataclass(frozen=True)
-class Job:
-    """One row of the table: `call` as a user writes it, what `size` counts, and `make`, which prepares one size."""
-
-    subject: str
-    call: str
-    size: str
-    sizes: Sequence[int]
-    make: Callable[[int], Callable[[], Any]]
-
-
-def doubled(first: int) -> tuple[int, ...]:
-    """Return a size and three doublings of it."""
-    return first, 2 * first, 4 * first, 8 * first
 
 
 def _rng() -> np.random.Generator:
@@ -217,7 +202,7 @@ M, G, P, N, T, R = (
 )  # fmt: skip
 S, F, C, K = "perceptrons", "feed-forward networks", "cumulants", "rooted trees"
 ALPHAS = np.geomspace(0.2, 5, 30)
-JOBS = (
+_COMMON = (
     Job(M, "theory.masked.solve(MaskedRidge(...)), a dense covariance", "coordinates d", doubled(250),
         lambda d: lambda: masked.solve(MaskedRidge(_scaled(d), alpha=2.0, lam=0.1))),
     Job(M, "theory.masked.learning_curve, 30 sample ratios", "coordinates d", doubled(200),
@@ -333,6 +318,7 @@ JOBS = (
     Job(K, "theory.trees.word_of, number by number", "numbers", doubled(2000),
         lambda count: lambda: [trees.word_of(n) for n in range(10**6, 10**6 + count)]),
 )  # fmt: skip
+JOBS = (*_COMMON, *costs_theory.JOBS, *costs_simulation.JOBS)
 
 
 def _fit_of_a_million() -> Callable[[], Any]:

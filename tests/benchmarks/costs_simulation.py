@@ -12,7 +12,6 @@ from simulate import cumulants, feedforward, glm, masked, nets, perceptron, pott
 from tests.benchmarks.machinery.job import Job, doubled, labeled, rng, sequences, table
 from theory.models import (
     AR1,
-    AR1Rows,
     BinaryNetwork,
     Cluster,
     DensePottsModel,
@@ -66,7 +65,7 @@ def _coupled(n: int, p: int) -> Callable[[], Any]:
 def _site(n: int, p: int) -> Callable[[], Any]:
     X, colors = table(n, p), rng().integers(4, size=n)
     conditionals = np.full((100, 4), 0.25)
-    return lambda: glm.fit_masked_site(X, colors, 0.1, X[:100], conditionals)
+    return lambda: glm.fit_masked_site(X, colors, 0.1, test_inputs=X[:100], conditionals=conditionals)
 
 
 def _posterior(p: int) -> Callable[[], Any]:
@@ -90,6 +89,11 @@ def _documents(count: int) -> Any:
     return topics.sample_topic_documents(model, count, rng(), length=100)
 
 
+def _numbered(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    X, y = labeled(n, p)
+    return X, (y > 0).astype(int)
+
+
 def _text(count: int) -> Any:
     return trees.read_text(NumberText(count))
 
@@ -99,7 +103,7 @@ JOBS = (
         lambda d: (lambda X: lambda: masked.fit_training_path(X, np.geomspace(0.1, 100, 20)))(table(2 * d, d))),
     Job(M, "simulate.masked.one_pass, 200 columns", "rows n", doubled(500),
         lambda n: (lambda X: lambda: masked.one_pass(X, 0.3))(table(n, 200))),
-    Job(M, "simulate.masked.mean_test_error, one replicate, n = 2 d", "coordinates d", doubled(200),
+    Job(M, "simulate.masked.mean_test_error, one replicate, n = 2 d", "coordinates d", doubled(100),
         lambda d: lambda: masked.mean_test_error(MaskedRidge(AR1(d, 0.6), 2.0, 0.1), d, rng())),
     Job(M, "simulate.masked.diagnose_rows, 20 columns", "rows n", doubled(250),
         lambda n: (lambda X: lambda: masked.diagnose_rows(X, 0.1, rng()))(table(n, 20))),
@@ -117,50 +121,49 @@ JOBS = (
     Job(M, "simulate.masked.holes_depend_on_values, 40 columns", "rows n", doubled(500),
         lambda n: (lambda X, seen: lambda: masked.holes_depend_on_values(X, seen, rng()))(
             table(n, 40), rng().random((n, 40)) > 0.1)),
-    Job(M, "simulate.masked.imputation_error, own rows, 2 ridges, 10 columns", "rows n", doubled(250),
+    Job(M, "simulate.masked.imputation_error, own rows, 2 ridges, 10 columns", "rows n", doubled(2500),
         lambda n: (lambda X, seen: lambda: masked.imputation_error(X, seen, lams=[0.1, 1.0], method="own_rows"))(
             table(n, 10), rng().random((n, 10)) > 0.1)),
-    Job(M, "simulate.masked.whitened, 100 columns", "rows n", doubled(250),
-        lambda n: (lambda X: lambda: masked.whitened(X, AR1Rows(n, 0.5)))(table(n, 100))),
-    Job(R, "simulate.masked.top_overlap, n = d", "coordinates d", doubled(100),
+    Job(R, "simulate.masked.top_overlap, n = d", "coordinates d", doubled(200),
         lambda d: lambda: masked.top_overlap(_spiked(d), d, rng())),
-    Job(R, "simulate.masked.symmetric_outlier, n = d", "coordinates d", doubled(100),
+    Job(R, "simulate.masked.symmetric_outlier, n = d", "coordinates d", doubled(200),
         lambda d: lambda: masked.symmetric_outlier(_spiked(d), d, rng())),
-    Job(R, "simulate.masked.predictor_eigenvalues, n = 2 d", "coordinates d", doubled(100),
+    Job(R, "simulate.masked.predictor_eigenvalues, n = 2 d", "coordinates d", doubled(150),
         lambda d: lambda: masked.predictor_eigenvalues(MaskedRidge(AR1(d, 0.6), 2.0, 0.1), d, rng())),
-    Job(R, "simulate.masked.needed_strengths, n = d", "coordinates d", doubled(25),
-        lambda d: lambda: masked.needed_strengths([replace(_spiked(d))], 0.5, "reported", d, rng())),
+    Job(R, "simulate.masked.needed_strengths, n = d", "coordinates d", doubled(50),
+        lambda d: lambda: masked.needed_strengths([_spiked(d)], 0.5, d, rng(), "reported")),
     Job(G, "simulate.glm.fit, Poisson loss, 50 features", "samples n", doubled(10_000),
         lambda n: _fitted(n, 50, "poisson")),
-    Job(G, "simulate.glm.fit, Huber loss of one's own, n = 2 p", "features p", doubled(100),
+    Job(G, "simulate.glm.fit, Huber loss of one's own, n = 2 p", "features p", doubled(250),
         lambda p: _fitted(2 * p, p, _Huber())),
     Job(G, "simulate.glm.fit, hinge loss, 20 features", "samples n", doubled(12_500),
         lambda n: _fitted(n, 20, "hinge")),
-    Job(G, "simulate.glm.fit_coupled, two learners, logistic loss, n = 2 p", "features p", doubled(50),
+    Job(G, "simulate.glm.fit_coupled, two learners, logistic loss, n = 2 p", "features p", doubled(200),
         lambda p: _coupled(2 * p, p)),
-    Job(G, "simulate.glm.fit_masked_site, 4 colors, 50 inputs", "samples n", doubled(1000), lambda n: _site(n, 50)),
-    Job(G, "simulate.glm.measure(RandomFeatures(...)), one replicate", "inputs d", doubled(25),
+    Job(G, "simulate.glm.fit_masked_site, 4 colors, 50 inputs", "samples n", doubled(4000), lambda n: _site(n, 50)),
+    Job(G, "simulate.glm.measure(RandomFeatures(...)), one replicate", "inputs d", doubled(100),
         lambda d: lambda: glm.measure(
             RandomFeatures(activation="tanh", samples_per_input=3.0, features_per_input=1.5, lam=0.1), d, rng())),
-    Job(G, "simulate.glm.posterior_message_passing, binary teacher", "weights p", doubled(100), _posterior),
+    Job(G, "simulate.glm.posterior_message_passing, binary teacher", "weights p", doubled(250), _posterior),
     Job(G, "simulate.glm.train, a network with one hidden layer, 1000 samples", "inputs d", doubled(25),
         lambda d: (lambda network, X: lambda: glm.train(network, X, np.sign(X[:, 0])))(
             glm.random_network(d, d, rng()), table(1000, d))),
-    Job(P, "simulate.potts.sample, 8 sites, 4 colors, 1000 samples, couplings of strength", "calls", doubled(1),
-        lambda count: lambda: [potts.sample(_dense(8, 4), 1000, seed=k) for k in range(count)]),
-    Job(P, "simulate.potts.boltzmann_learning, 4 colors, 1000 sequences", "sites L", doubled(3),
-        lambda L: (lambda states: lambda: potts.boltzmann_learning(states, 4, seed=0, check=False))(
+    Job(P, "simulate.potts.sample, 4 colors, 1000 samples", "sites L", doubled(8),
+        lambda L: (lambda model: lambda: potts.sample(model, 1000, seed=0))(_dense(L, 4))),
+    Job(P, "simulate.potts.boltzmann_learning, 20 steps of 256 chains, 4 colors, 1000 sequences", "sites L", doubled(3),
+        lambda L: (lambda states: lambda: potts.boltzmann_learning(
+            states, 4, rng=rng(), n_chains=256, n_checked=1024, max_iter=20, check=False))(
             sequences(1000, L, 4))),
-    Job(P, "simulate.potts.train, 100 steps of 256, 21 colors", "sites L", doubled(10),
+    Job(P, "simulate.potts.train, 10 steps of 256, 21 colors", "sites L", doubled(10),
         lambda L: (lambda states: lambda: potts.train(
-            potts.AttentionLayer.random(L, 21, 0.1, rng()), states, states[:100], n_steps=100, rng=rng()))(
+            potts.AttentionLayer.random(L, 21, 0.1, rng()), states, states[:100], n_steps=10, rng=rng()))(
                 sequences(1000, L, 21))),
-    Job(P, "simulate.potts.standard_errors, 2000 sequences, 4 colors", "sites L", doubled(5),
+    Job(P, "simulate.potts.standard_errors, 2000 sequences, 4 colors", "sites L", doubled(2),
         lambda L: (lambda states: (lambda fit: lambda: potts.standard_errors(fit, states))(
             potts.pseudo_likelihood(states, 4)))(sequences(2000, L, 4))),
     Job(P, "simulate.potts.fit_contrasts, 4 colors, 1000 sequences", "sites L", doubled(25),
         lambda L: (lambda states: lambda: potts.fit_contrasts(states, 4, 0.1))(sequences(1000, L, 4))),
-    Job(P, "simulate.potts.masked_loss, 21 colors, 2000 sequences", "sites L", doubled(10),
+    Job(P, "simulate.potts.masked_loss, 21 colors, 2000 sequences", "sites L", doubled(5),
         lambda L: (lambda model, states: lambda: potts.masked_loss(model, states))(
             _dense(L, 21), sequences(2000, L, 21))),
     Job(N, "simulate.nets.stack_gradient, 2 layers, 10 colors, 400 contexts", "sites L", doubled(15),
@@ -168,7 +171,7 @@ JOBS = (
             nets.sampled_contexts(sequences(max(400 // L, 2), L, 10), 10))),
     Job(N, "simulate.nets.gradient_flow, 2 layers, 2 colors", "sites L", doubled(2),
         lambda L: (lambda contexts: lambda: nets.gradient_flow(
-            FactoredStack.deterministic(2, L, 2, 0.3), contexts, max_time=10.0))(
+            FactoredStack.deterministic(2, L, 2, 0.3), contexts, stop_loss=0.3, max_time=10.0))(
                 nets.sampled_contexts(sequences(50, L, 2), 2))),
     Job(N, "simulate.nets.train_on_population, 100 steps, 2 layers, 4 colors, 100 sequences", "sites L", doubled(5),
         lambda L: (lambda contexts: lambda: nets.train_on_population(
@@ -179,7 +182,7 @@ JOBS = (
             sequences(1000, L, 2))),
     Job(N, "simulate.nets.marginal_mismatches, 4 colors, 1000 sequences", "sites L", doubled(5),
         lambda L: (lambda states: lambda: nets.marginal_mismatches(states, states[:500], 4))(sequences(1000, L, 4))),
-    Job(N, "simulate.nets.spectral_estimate, 10 colors, 1000 sequences", "sites L", doubled(10),
+    Job(N, "simulate.nets.spectral_estimate, 10 colors, 1000 sequences", "sites L", doubled(20),
         lambda L: (lambda states: lambda: nets.spectral_estimate(states, 10))(sequences(1000, L, 10))),
     Job(T, "simulate.topics.fit_value_matrix, 200 words", "documents", doubled(250),
         lambda count: (lambda documents: lambda: topics.fit_value_matrix(
@@ -189,35 +192,36 @@ JOBS = (
             documents, Masking(selected=0.15, kept=0.1, randomized=0.1), rng()))(_documents(count).counts)),
     Job(T, "simulate.topics.sample_topic_documents, 200 words, 100 tokens each", "documents", doubled(2500),
         lambda count: lambda: _documents(count)),
-    Job(T, "simulate.topics.population_batch, 5 words of a topic, 2 topics of a document", "topics", doubled(5),
+    Job(T, "simulate.topics.population_batch, 5 words of a topic, 2 topics of a document", "topics", doubled(3),
         lambda count: lambda: topics.population_batch(
             TopicModel(n_topics=count, words_per_topic=5, topics_per_document=2), Masking())),
     Job(S, "simulate.perceptron.entropy_profile, binary weights, 20 instances, two counts", "weight vectors 2^N",
-        doubled(2**13),
+        doubled(2**18),
         lambda size: (lambda d: lambda: perceptron.entropy_profile((-1.0, 1.0), [2, 4], d, rng(), instances=20))(
             size.bit_length() - 1)),
-    Job(S, "simulate.perceptron.pair_entropies, binary weights, 20 instances", "weight vectors 2^N", doubled(2**8),
+    Job(S, "simulate.perceptron.pair_entropies, binary weights, 20 instances", "weight vectors 2^N", doubled(2**12),
         lambda size: lambda: perceptron.pair_entropies(
             DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.4), size.bit_length() - 1, rng(), instances=20)),
-    Job(S, "simulate.perceptron.zero_entropy_capacity, binary weights", "weight vectors 2^N", doubled(2**13),
+    Job(S, "simulate.perceptron.zero_entropy_capacity, binary weights", "weight vectors 2^N", doubled(2**20),
         lambda size: lambda: perceptron.zero_entropy_capacity((-1.0, 1.0), size.bit_length() - 1, rng())),
-    Job(S, "simulate.perceptron.descend_stochastic_weights", "weights", doubled(101),
+    Job(S, "simulate.perceptron.descend_stochastic_weights", "weights", doubled(301),
         lambda size: lambda: perceptron.descend_stochastic_weights(0.4, size | 1, rng())),
     Job(S, "simulate.perceptron.train_two_layers, 100 inputs, 50 hidden units, 5 epochs", "samples", doubled(250),
         lambda n: (lambda X, y: lambda: perceptron.train_two_layers(
-            X, y, X[:100], y[:100], 50, rng(), epochs=5))(*labeled(n, 100))),
+            X, y, X[:100], y[:100], 50, rng(), epochs=5))(*_numbered(n, 100))),
     Job(F, "simulate.feedforward.fit_narrow, 4 units", "inputs", doubled(25),
         lambda size: lambda: feedforward.fit_narrow(
             NarrowNetwork(activation="erf", alpha=2.0, noise=0.1), size, 4, rng(), lam=0.5, check=False)),
-    Job(F, "simulate.feedforward.sample_version_space, 4 units, 100 sweeps", "inputs", doubled(10),
+    Job(F, "simulate.feedforward.sample_version_space, 4 units, 100 sweeps", "inputs", doubled(5),
         lambda size: lambda: feedforward.sample_version_space(
             NarrowNetwork(alpha=2.0, activation="relu", labels="sign"), size, 4, rng(), n_sweeps=100)),
     Job(F, "simulate.feedforward.decay, 10 layers", "width", doubled(250),
-        lambda width: lambda: feedforward.decay(BinaryNetwork(mean_variance=0.9, bias_variance=0.1), width, 10, rng())),
+        lambda width: lambda: feedforward.decay(
+            BinaryNetwork(mean_variance=0.9, bias_variance=0.1), width, 10, rng(), variance=0.2)),
     Job(F, "simulate.feedforward.field_statistics, 10 layers", "width", doubled(250),
         lambda width: lambda: feedforward.field_statistics(
             BinaryNetwork(mean_variance=0.9, bias_variance=0.1), width, 10, rng(), variance=1.0, correlation=0.2)),
-    Job(F, "simulate.feedforward.stochastic_activations, 10 layers, 10 draws", "width", doubled(250),
+    Job(F, "simulate.feedforward.stochastic_activations, 10 layers, 10 draws", "width", doubled(100),
         lambda width: lambda: feedforward.stochastic_activations(
             BinaryNetwork(mean_variance=0.9, bias_variance=0.1), width, 10, 10, rng())),
     Job(F, "simulate.feedforward.frozen_risks, 3 ridges", "features", doubled(100),
@@ -237,8 +241,8 @@ JOBS = (
         lambda d: lambda: cumulants.descended_accuracy(SpikedCumulant(d, 10.0), 500, rng(), width=50, n_epochs=20)),
     Job(C, "simulate.cumulants.enumerated_norm, 1000 repeats, d = 6", "samples n", doubled(10),
         lambda n: lambda: cumulants.enumerated_norm(SpikedCumulant(6, 2.0), n, 1000, rng())),
-    Job(K, "simulate.trees.read_text", "numbers", doubled(500_000), lambda count: lambda: _text(count)),
-    Job(K, "simulate.trees.ngram_counts, 3 words", "numbers", doubled(250_000),
+    Job(K, "simulate.trees.read_text", "numbers", doubled(1_000_000), lambda count: lambda: _text(count)),
+    Job(K, "simulate.trees.ngram_counts, 3 words", "numbers", doubled(1_000_000),
         lambda count: (lambda text: lambda: trees.ngram_counts(text, 3))(_text(count))),
     Job(K, "simulate.trees.prediction_loss, two neighbors", "numbers", doubled(250_000),
         lambda count: (lambda text: lambda: trees.prediction_loss(text, offsets=[-1, 1]))(_text(count))),

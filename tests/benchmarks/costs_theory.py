@@ -12,10 +12,10 @@ from theory.models import (
     BernoulliGauss,
     Cluster,
     CovarianceOperator,
+    Diagonal,
     DiscretePerceptron,
     FactoredStack,
     Flow,
-    GaussianMixture,
     GeneralizedLinearModel,
     Lasso,
     Logit,
@@ -24,7 +24,6 @@ from theory.models import (
     Masking,
     Modes,
     MulticlassMixture,
-    NarrowNetwork,
     PointScales,
     RandomFeatures,
     SpanMask,
@@ -61,6 +60,11 @@ def _spiked(d: int, **options: Any) -> SpikedData:
     return SpikedData(scaled(d), np.full(d, d**-0.5), **{"alpha": 1.0, "lam": 0.1, "strength": 8.0, **options})
 
 
+def _delocalized(d: int, **options: Any) -> SpikedData:
+    """A spike spread over independent noise of as many variances as coordinates."""
+    return SpikedData(Diagonal(np.linspace(0.5, 2, d)), **{"alpha": 1.0, "lam": 0.1, "strength": 8.0, **options})
+
+
 def _classes(count: int) -> Callable[[], Any]:
     """Clusters of one covariance, with means of about unit length and unlike shares."""
     draws = np.random.default_rng(count)
@@ -73,7 +77,7 @@ def _classes(count: int) -> Callable[[], Any]:
 def _signs(p: int) -> GeneralizedLinearModel:
     """A teacher of sparse entries in inputs of unequal variance, labels by a logit."""
     om = 1 / np.sqrt(np.arange(1, p + 1.0))
-    modes = Modes(np.full(p, 1 / p), om[None], (0.25 * om**2)[None, None])
+    modes = Modes(np.full(p, 1 / p), om[None], (0.25 * om**2 / p)[None, None])
     teacher = Cluster(labels=Logit(), teacher_signal=0, teacher_variance=float(0.25 * om.mean()))
     return GeneralizedLinearModel(
         modes=modes, clusters=[teacher], alpha=3.0, loss="logistic", lam=0.1, signals=BernoulliGauss(0.25)
@@ -82,7 +86,7 @@ def _signs(p: int) -> GeneralizedLinearModel:
 
 def _sparse(p: int) -> GeneralizedLinearModel:
     om = 1 / np.sqrt(np.arange(1, p + 1.0))
-    modes = Modes(np.full(p, 1 / p), om[None], (0.25 * om**2)[None, None])
+    modes = Modes(np.full(p, 1 / p), om[None], (0.25 * om**2 / p)[None, None])
     teacher = Cluster(labels="linear", teacher_signal=0, teacher_variance=float(0.25 * om.mean()), noise=0.1)
     return GeneralizedLinearModel(
         modes=modes, clusters=[teacher], alpha=2.0, loss="square", penalty=Lasso(0.3), signals=BernoulliGauss(0.25)
@@ -105,55 +109,56 @@ def _topics(words: int) -> dict[str, Any]:
 JOBS = (
     Job(M, "theory.masked.conditional_variances", "coordinates d", doubled(250),
         lambda d: lambda: masked.conditional_variances(scaled(d))),
-    Job(M, "theory.masked.ridgeless", "coordinates d", doubled(200),
+    Job(M, "theory.masked.ridgeless", "coordinates d", doubled(100),
         lambda d: lambda: masked.ridgeless(scaled(d), 0.5)),
-    Job(M, "theory.masked.peak_height", "coordinates d", doubled(200),
+    Job(M, "theory.masked.peak_height", "coordinates d", doubled(100),
         lambda d: lambda: masked.peak_height(scaled(d), 1e-6)),
-    Job(M, "theory.masked.predictor", "coordinates d", doubled(200), lambda d: lambda: masked.predictor(_ridge(d))),
-    Job(M, "theory.masked.replica, one coordinate", "coordinates d", doubled(200),
+    Job(M, "theory.masked.predictor", "coordinates d", doubled(100), lambda d: lambda: masked.predictor(_ridge(d))),
+    Job(M, "theory.masked.replica, one coordinate", "coordinates d", doubled(100),
         lambda d: lambda: masked.replica(_ridge(d), 1)),
-    Job(M, "theory.masked.estimate, products with a sparse matrix", "coordinates d", doubled(2000),
+    Job(M, "theory.masked.estimate, products with a sparse matrix", "coordinates d", doubled(1000),
         lambda d: lambda: masked.estimate(_neighbors(d), rng())),
-    Job(M, "theory.masked.solve(MaskedRidge(...)), a sparse precision", "coordinates d", doubled(10_000),
+    Job(M, "theory.masked.solve(MaskedRidge(...)), a sparse precision", "coordinates d", doubled(25_000),
         lambda d: lambda: masked.solve(MaskedRidge(SparsePrecision(chain(d)), alpha=2.0, lam=0.1))),
-    Job(M, "theory.masked.solve(MaskedRidge(...)), unlike rows", "coordinates d", doubled(200),
+    Job(M, "theory.masked.solve(MaskedRidge(...)), unlike rows", "coordinates d", doubled(100),
         lambda d: lambda: masked.solve(replace(_ridge(d), row_scales=PointScales([0.5, 1.5])))),
-    Job(M, "theory.masked.solve(SpanMask(...)), a span of 5", "coordinates d", doubled(200),
+    Job(M, "theory.masked.solve(SpanMask(...)), a span of 5", "coordinates d", doubled(100),
         lambda d: lambda: masked.solve(SpanMask(scaled(d), 2.0, 0.1, tuple(range(5))))),
     Job(M, "theory.masked.solve(SpanWindows(...)), windows of 5", "coordinates d", doubled(50),
         lambda d: lambda: masked.solve(SpanWindows(scaled(d), 2.0, 0.1, 5))),
     Job(M, "theory.masked.mask_curve, 3 rates, 5 masks", "coordinates d", doubled(50),
         lambda d: lambda: masked.mask_curve(scaled(d), [2.0], 0.1, [0.1, 0.2, 0.3], 5)),
-    Job(M, "theory.masked.optimal_mask_rate, 2 masks", "coordinates d", doubled(25),
-        lambda d: lambda: masked.optimal_mask_rate(scaled(d), 2.0, 0.1, 0.2, n_masks=2)),
+    Job(M, "theory.masked.optimal_mask_rate, 2 masks", "coordinates d", doubled(15),
+        lambda d: lambda: masked.optimal_mask_rate(scaled(d), 2.0, 0.1, task_rate=0.2, n_masks=2)),
     Job(M, "theory.masked.oracle_error, 20 patterns", "coordinates d", doubled(50),
         lambda d: lambda: masked.oracle_error(scaled(d), 0.2, patterns=20)),
-    Job(M, "theory.masked.best_time", "coordinates d", doubled(100),
-        lambda d: lambda: masked.best_time(scaled(d), 1.0, 0.01)),
+    Job(M, "theory.masked.best_time", "coordinates d", doubled(50),
+        lambda d: lambda: masked.best_time(scaled(d), 1.0, lam=0.01)),
     Job(M, "theory.masked.training_curve, 20 times", "coordinates d", doubled(100),
         lambda d: lambda: masked.training_curve(scaled(d), 1.0, TIMES)),
     Job(M, "theory.masked.trained_learning_curve, 10 sample ratios", "coordinates d", doubled(100),
         lambda d: lambda: masked.trained_learning_curve(scaled(d), np.geomspace(0.2, 5, 10), Flow(5.0))),
-    Job(M, "theory.masked.training_predictor, gradient flow", "coordinates d", doubled(200),
+    Job(M, "theory.masked.training_predictor, gradient flow", "coordinates d", doubled(100),
         lambda d: lambda: masked.training_predictor(MaskedTraining(scaled(d), alpha=1.0, training=Flow(5.0)))),
-    Job(M, "theory.masked.teacher_student", "coordinates d", doubled(250),
+    Job(M, "theory.masked.teacher_student", "coordinates d", doubled(100),
         lambda d: lambda: masked.teacher_student(TeacherStudent(scaled(d), 2.0, 0.1))),
-    Job(R, "theory.random_matrix.effective_ridge, a dense covariance", "coordinates d", doubled(250),
+    Job(R, "theory.random_matrix.effective_ridge, a dense covariance", "coordinates d", doubled(100),
         lambda d: lambda: random_matrix.effective_ridge(scaled(d), 2.0, 0.1)),
     Job(R, "theory.random_matrix.correlation_law(...).density, 1000 points", "coordinates d", doubled(100),
         lambda d: lambda: random_matrix.correlation_law(scaled(d), 2.0).density(np.linspace(0.05, 8, 1000))),
     Job(R, "theory.random_matrix.threshold, dense noise", "coordinates d", doubled(100),
         lambda d: lambda: random_matrix.threshold(_spiked(d))),
     Job(R, "theory.random_matrix.spike_outliers, dense noise, three spikes", "coordinates d", doubled(100),
-        lambda d: lambda: random_matrix.spike_outliers(scaled(d), np.eye(d)[:3], [8.0, 6.0, 4.0], 1.0, "pca")),
-    Job(R, "theory.random_matrix.symmetric_outlier, dense noise", "coordinates d", doubled(100),
-        lambda d: lambda: random_matrix.symmetric_outlier(_spiked(d))),
-    Job(R, "theory.random_matrix.optimal_ridge, dense noise", "coordinates d", doubled(50),
-        lambda d: lambda: random_matrix.optimal_ridge(_spiked(d))),
-    Job(R, "theory.random_matrix.emergence_time, dense noise", "coordinates d", doubled(50),
-        lambda d: lambda: random_matrix.emergence_time(_spiked(d))),
-    Job(R, "theory.random_matrix.best_detection_time, dense noise", "coordinates d", doubled(50),
-        lambda d: lambda: random_matrix.best_detection_time(_spiked(d, strength=None))),
+        lambda d: lambda: random_matrix.spike_outliers(
+            scaled(d), np.eye(d)[:3], strengths=[8.0, 6.0, 4.0], alpha=1.0, method="pca")),
+    Job(R, "theory.random_matrix.symmetric_outlier, independent noise", "variances", doubled(10),
+        lambda d: lambda: random_matrix.symmetric_outlier(_delocalized(d))),
+    Job(R, "theory.random_matrix.optimal_ridge, dense noise", "coordinates d", doubled(15),
+        lambda d: lambda: random_matrix.optimal_ridge(_spiked(d, lam=None))),
+    Job(R, "theory.random_matrix.emergence_time, independent noise", "variances", doubled(5),
+        lambda d: lambda: random_matrix.emergence_time(_delocalized(d, lam=None))),
+    Job(R, "theory.random_matrix.best_detection_time, independent noise", "variances", doubled(3),
+        lambda d: lambda: random_matrix.best_detection_time(_delocalized(d, strength=None, lam=None))),
     Job(G, "theory.glm.solve(MulticlassMixture(...)), softmax loss, unlike clusters", "classes K", (4, 8, 12, 16),
         _classes),
     Job(G, "theory.glm.solve(RandomFeatures(...)), tanh", "calls", doubled(1),
@@ -165,15 +170,10 @@ JOBS = (
         lambda p: (lambda problem: lambda: glm.ridge_slopes(glm.solve(problem)))(harmonic(p))),
     Job(G, "theory.glm.bayes_optimal, labels by a logit", "modes p", doubled(1000),
         lambda p: (lambda problem: lambda: glm.bayes_optimal(problem))(replace(_signs(p), signals="gaussian"))),
-    Job(G, "theory.glm.bayes_optimal_signal, sparse entries, labels by a logit", "modes p", doubled(10),
+    Job(G, "theory.glm.bayes_optimal_signal, sparse entries, labels by a logit", "modes p", doubled(2),
         lambda p: (lambda problem: lambda: glm.bayes_optimal_signal(problem))(_signs(p))),
-    Job(G, "theory.glm.optimal_strength, lasso", "modes p", doubled(10),
+    Job(G, "theory.glm.optimal_strength, lasso", "modes p", doubled(25),
         lambda p: (lambda problem: lambda: glm.optimal_strength(problem))(_sparse(p))),
-    Job(G, "theory.glm.infinite_ridge, 1000 mixtures", "calls", doubled(125),
-        lambda count: lambda: [glm.infinite_ridge(GaussianMixture.opposite(loss="square", alpha=1.0, lam=0.1))
-            for _ in range(count)]),
-    Job(P, "theory.potts.cylinder, 2 colors", "states 2^circumference", doubled(2**5),
-        lambda size: lambda: potts.cylinder(size.bit_length() - 1, 2, 0.5)),
     Job(P, "theory.potts.complexity_gain, 2 colors", "states 2^L", doubled(2**7),
         lambda size: lambda: potts.complexity_gain(_potts(size.bit_length() - 1, 2))),
     Job(P, "theory.potts.excess_loss_coefficient, factored, 2 colors", "states 2^L", doubled(2**7),
@@ -186,47 +186,25 @@ JOBS = (
         lambda size: lambda: potts.masked_clone(_potts(size.bit_length() - 1, 2), 2)),
     Job(P, "theory.potts.maximum_entropy_clone, order 2, 2 colors", "states 2^L", doubled(2**6),
         lambda size: lambda: potts.maximum_entropy_clone(_potts(size.bit_length() - 1, 2), 2)),
-    Job(P, "theory.potts.masked_loss_floor, 2 colors", "states 2^L", doubled(2**14),
+    Job(P, "theory.potts.masked_loss_floor, 2 colors", "states 2^L", doubled(2**13),
         lambda size: lambda: potts.masked_loss_floor(_potts(size.bit_length() - 1, 2))),
-    Job(P, "theory.potts.finite_curie_weiss, 3 colors", "sites", doubled(250),
-        lambda L: lambda: potts.finite_curie_weiss(L, 3, 1.0)),
     Job(P, "theory.potts.heteroskedasticity, 5000 sequences, 4 colors", "sites L", doubled(10),
         lambda L: (lambda states: lambda: potts.heteroskedasticity(
             ContrastPopulation.from_states(states, 4), states))(sequences(5000, L, 4))),
     Job(P, "theory.potts.ridgeless_contrast_regression, a new population, 4 colors", "sites L", doubled(10),
         lambda L: (lambda states: lambda: potts.ridgeless_contrast_regression(
             ContrastPopulation.from_states(states, 4), 2.0))(sequences(5000, L, 4))),
-    Job(N, "theory.nets.third_moments, 2 colors", "states 2^L", doubled(2**8),
-        lambda size: lambda: nets.third_moments(_potts(size.bit_length() - 1, 2))),
-    Job(N, "theory.nets.best_direction, 2 layers, 2 colors, one start", "states 2^L", doubled(2**5),
-        lambda size: lambda: nets.best_direction(_potts(size.bit_length() - 1, 2), 2, rng(), n_starts=1)),
     Job(N, "theory.nets.factored_floor, 2 colors, one start", "states 2^L", doubled(2**5),
         lambda size: lambda: nets.factored_floor(_potts(size.bit_length() - 1, 2), rng(), n_starts=1)),
-    Job(N, "theory.nets.escape_time, 2 layers, 2 colors", "sites L", doubled(3),
+    Job(N, "theory.nets.escape_time, 2 layers, 2 colors", "sites L", doubled(2),
         lambda L: lambda: nets.escape_time(_potts(L, 2), FactoredStack.deterministic(2, L, 2))),
-    Job(N, "theory.nets.high_temperature_floors, 3 colors", "sites L", doubled(20),
-        lambda L: lambda: nets.high_temperature_floors(_potts(L, 3))),
     Job(N, "theory.nets.structureless_gain, 2 layers, 2 colors, 200 samples, one draw and start", "sites L", doubled(3),
         lambda L: lambda: nets.structureless_gain(L, 2, 2, 200, rng(), n_draws=1, n_starts=1)),
-    Job(N, "theory.nets.token_path, 5 times", "tokens L", doubled(10),
-        lambda L: lambda: nets.token_path(scaled(L), 0, np.ones(L), TIMES[:5])),
     Job(N, "theory.nets.truncated_conditional_loss, order 2, 2 colors", "states 2^L", doubled(2**8),
         lambda size: lambda: nets.truncated_conditional_loss(_potts(size.bit_length() - 1, 2), 2)),
-    Job(T, "theory.topics.stage1_flow, 20 times, cross-entropy", "words of a topic", doubled(5),
-        lambda words: lambda: topics.stage1_flow(**_topics(words), times=np.linspace(0, 20, 20), loss="cross_entropy")),
-    Job(T, "theory.topics.stage2_optimum, free mask weight", "topics of a document", doubled(1),
-        lambda tau: lambda: topics.stage2_optimum(
-            TopicModel(n_topics=20, words_per_topic=20, topics_per_document=tau),
-            Masking(selected=0.15, kept=0.1, randomized=0.1), mask_weight="free")),
-    Job(T, "theory.topics.cross_entropy_optimum", "topics of a document", doubled(1),
-        lambda tau: lambda: topics.cross_entropy_optimum(
-            TopicModel(n_topics=20, words_per_topic=20, topics_per_document=tau),
-            Masking(selected=0.15, kept=0.1, randomized=0.1), lam=0.01)),
     Job(T, "theory.topics.population_loss", "words of a topic", doubled(5),
         lambda words: (lambda size: lambda: topics.population_loss(
             **_topics(words), logits=np.eye(size), matrix=np.eye(size)))(10 * words + 1)),
-    Job(T, "theory.topics.finite_length_loss, documents of 50 words", "words of a topic", doubled(5),
-        lambda words: lambda: topics.finite_length_loss(**_topics(words), length=50)),
     Job(S, "theory.perceptron.entropy_curve, 10 ratios", "levels", doubled(9),
         lambda count: lambda: perceptron.entropy_curve(equally_spaced_levels(count), np.linspace(0.1, 1.0, 10))),
     Job(S, "theory.perceptron.solution_entropy", "levels", doubled(17),
@@ -235,11 +213,6 @@ JOBS = (
     Job(S, "theory.perceptron.copy_entropy, binary weights, overlap .8", "copies", doubled(2),
         lambda count: lambda: perceptron.copy_entropy(
             DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.4), overlap=0.8, copies=count)),
-    Job(F, "theory.feedforward.specialization, erf", "hidden units", doubled(5),
+    Job(F, "theory.feedforward.specialization, erf", "hidden units", doubled(6),
         lambda count: lambda: feedforward.specialization("erf", noise=0.1, hidden_units=count)),
-    Job(F, "theory.feedforward.ground_state, erf", "ten times alpha", doubled(20),
-        lambda count: lambda: feedforward.ground_state(NarrowNetwork(alpha=count / 10, activation="erf", noise=0.1))),
-    Job(F, "theory.feedforward.tempered_orders, erf", "beta", doubled(2),
-        lambda beta: lambda: feedforward.tempered_orders(
-            NarrowNetwork(alpha=3.0, activation="erf", noise=0.1), beta=float(beta))),
 )  # fmt: skip

@@ -6,7 +6,9 @@ import pytest
 
 import simulate.glm.own_loss
 import simulate.glm.smooth
+import simulate.glm.truncated_newton as truncated
 from simulate.glm import fit, fit_coupled, fit_multiclass
+from simulate.glm.convex_loss import own_loss
 from simulate.glm.truncated_newton import Pulls, truncated_newton
 
 
@@ -202,3 +204,48 @@ def test_sorted_samples_whose_part_is_of_one_label_only():
     found = fit(X, y, "logistic", 0.1, bias=True)
     assert abs(gradient(found, X, y, "logistic", 0.1)[3]) < 1e-9
     assert found.bias[0] == pytest.approx(-np.log(9), abs=0.1)
+
+
+@pytest.mark.parametrize("loss", [Softened(), Huber()])
+def test_three_values_bound_the_conjugate(loss):
+    """The bound is above the maximum of g c - l(c) on a fine grid, by no more than rounding; wrong slopes have none."""
+    own, at = own_loss(loss), np.linspace(-3, 3, 101)
+    g, value = own.derivative(at), own.value(at)
+    grid = np.linspace(-9, 9, 200_001)
+    most = np.array([np.max(slope * grid - loss.value(grid)) for slope in g])
+    bound = own.smooth_conjugate(g, at, value)
+    assert np.all(bound >= most - 1e-14)
+    assert bound == pytest.approx(most, abs=1e-8)
+    assert np.all(bound - (g * at - value) <= 1e-14)
+    assert np.all(np.isinf(own.smooth_conjugate(g + 0.1, at, value)))
+    assert np.all(np.isinf(own.smooth_conjugate(g - 0.1, at, value)))
+
+
+def test_slopes_and_bends_come_from_one_call():
+    calls = []
+
+    class Counted(Softened):
+        def derivative(self, t):
+            calls.append(len(t))
+            return super().derivative(t)
+
+    t = np.linspace(-2, 3, 11)
+    slope, bend = own_loss(Counted()).slope_and_bend(t)
+    assert calls == [22]
+    assert slope == pytest.approx(-1 / (1 + np.exp(4 * t - 4)), rel=1e-15)
+    assert bend == pytest.approx(1 / np.cosh(2 * t - 2) ** 2, rel=1e-4)
+
+
+def test_the_matrix_is_kept_near_the_minimum(monkeypatch):
+    """Of many samples it is set up at the first steps alone, and the minimum is the same."""
+    X, y = data(9000, 20, "poisson")
+    monkeypatch.setattr(truncated, "WHOLE", 0.0)  # no matrix of all samples
+    set_up = truncated._Descent.set_up
+    made = []
+    monkeypatch.setattr(truncated._Descent, "set_up", lambda self, at, **how: (made.append(1), set_up(self, at, **how)))
+    few = fit(X, y, "poisson", 0.1)
+    kept = len(made)
+    monkeypatch.setattr(truncated, "KEPT", 0.0)
+    many = fit(X, y, "poisson", 0.1)
+    assert kept < len(made) - kept
+    assert few.weights == pytest.approx(many.weights, rel=1e-9)
