@@ -16,6 +16,7 @@ TREE = SourceTree()
 # Seconds at toy size: what they solve and draw samples of has tests of its own, so that `make verify` looks at these.
 LONG = {
     "copies_levels": 7,
+    "detection_time": 5,
     "energy_bound": 15,
     "few_bits": 4,
     "masked_classification_range": 4,
