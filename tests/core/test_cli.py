@@ -18,7 +18,7 @@ from tests.core.small_checkout import ROOT, add, checkout, start, wait_until
 
 
 @pytest.fixture
-def toy(tmp_path, monkeypatch):
+def toy(tmp_path, monkeypatch, outlined):
     """Two experiments of a subject of their own; returns how to call the command line and where it writes."""
     add(tmp_path / "toy", "first_toy")
     add(tmp_path / "toy", "second_toy", more='caption="And a caption.",')

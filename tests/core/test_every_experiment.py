@@ -15,11 +15,16 @@ from figures.core.table import read_csv
 TREE = SourceTree()
 # Seconds at toy size: what they solve and draw samples of has tests of its own, so that `make verify` looks at these.
 LONG = {
+    "copies_levels": 7,
+    "dependent_rows": 3,
+    "detection_time": 5,
     "energy_bound": 15,
     "few_bits": 4,
+    "masked_classification": 4,
     "masked_classification_range": 4,
     "missing_entries": 10,
     "narrow_cold": 10,
+    "narrow_units": 3,
     "skip_stacks": 10,
     "spike_best_method": 4,
 }

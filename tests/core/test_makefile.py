@@ -26,14 +26,13 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is n
 def checkout(tmp_path_factory):
     """A checkout in a path with spaces whose environment is this interpreter's."""
     folder = tmp_path_factory.mktemp("with a space") / "check out"
-    shutil.copytree(
-        ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    kernels = shutil.ignore_patterns("*.nb[ci]")  # compiled sources stay compiled
+    shutil.copytree(ROOT / "figures" / "core", folder / "figures" / "core", ignore=kernels)
     figures = ("__init__.py", "__main__.py", "command_line.py", "command_options.py", "start.py")
     for name in (*(f"figures/{each}" for each in figures), "Makefile", "setup.cfg", "setup.py"):
-        shutil.copy(ROOT / name, folder / name)
+        shutil.copy2(ROOT / name, folder / name)
     for wing in ("theory", "simulate"):
-        shutil.copytree(ROOT / wing, folder / wing, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / wing, folder / wing, ignore=kernels)
     for name in ("one", "two"):
         path = folder / "figures" / "toy" / f"{name}.py"
         path.parent.mkdir(exist_ok=True)

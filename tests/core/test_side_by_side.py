@@ -30,8 +30,8 @@ def toys(folder, **more):
 
 def test_same_bytes_as_one_after_the_other(tmp_path):
     folder = toys(tmp_path / "many", third_toy='skip=lambda: "no data here",')
-    for way, names in (("together", ["--all"]), ("in turn", ["fourth_toy", "slow_toy"])):
-        process = start(folder, "update", *names, "--jobs", "2", "--output", str(tmp_path / way))
+    for way, arguments in (("together", ["--all", "--jobs", "2"]), ("in turn", ["slow_toy", "--jobs", "1"])):
+        process = start(folder, "update", *arguments, "--output", str(tmp_path / way))
         _, error = process.communicate(timeout=120)
         assert process.returncode == 0
         assert ("4 of 4 figures" in error) == (way == "together")
@@ -42,6 +42,7 @@ def test_same_bytes_as_one_after_the_other(tmp_path):
     assert "third_toy.csv" not in together
 
 
+@pytest.mark.slow
 def test_interrupt_and_resume(tmp_path):
     folder = toys(tmp_path / "many")
     process = start(folder, "update", "--all", "--jobs", "2", hold="2")  # replicates of the model 2 do not end
