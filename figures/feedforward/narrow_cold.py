@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
-from figures.feedforward.narrow_published_cold import MEASURED, STORED
+from figures.feedforward.narrow_published_cold import LEAST_RATIO, MEASURED, STORED, published
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
 from theory.feedforward import GroundState, ground_state, stable_states, tempered_orders
 from theory.models import NarrowNetwork
@@ -34,12 +34,10 @@ TITLES = {
     "relu signs": "signs by ReLU units",
     "sign signs": "signs by sign units",
 }
-# Published runs over our theory for ten units, from where on they are in its specialized state.
 RATIOS = {
     panel: f"{name}: over theory, $K = {K}$"
     for panel, name in (("erf", "erf"), ("relu", "ReLU"), ("quadratic", "$x^2$"))
 }
-LEAST_RATIO = {"teacher": 1.5, "random": 2.51, "descent": 2.51, "stored": 1.5}
 GRID = {
     "erf": (*np.geomspace(0.02, 0.8, 8), *np.linspace(0.95, 1.5, 12), *np.linspace(1.8, 5.0, 6)),
     "relu": (*np.geomspace(0.02, 0.8, 8), *np.linspace(1.0, 1.5, 11), *np.linspace(1.8, 7.0, 6)),
@@ -193,13 +191,6 @@ def specialized(panel: str, units: int | None) -> Risk:
     if panel == "quadratic":
         return partial(warm_risk, units=units)
     return partial(ground_risk, activation=panel, units=units, start="teacher")
-
-
-def published(panel: str, kind: str) -> dict[float, tuple[float, float]]:
-    """Return published errors by sample ratio with their standard deviations: of runs, or of the stored theory."""
-    stored = [(alpha, 2 * error, 0.0) for alpha, error in STORED[panel]]
-    found = stored if kind == "stored" else MEASURED.get((panel, kind), ())
-    return {alpha: (error, spread) for alpha, error, spread in found if alpha >= LEAST_RATIO[kind]}
 
 
 def ratios(panel: str) -> dict[str, Curve]:
