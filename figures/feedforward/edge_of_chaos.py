@@ -7,6 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
+from simulate.core import Estimate
 from simulate.feedforward import decay, field_statistics
 from theory.feedforward import critical_mean_variance, propagate, signal_fixed_point
 from theory.models import BinaryNetwork
@@ -38,7 +39,7 @@ def measured(
 ) -> dict[str, NDArray[np.float64]]:
     """Measure drawn networks: the statistics of the fields by layer, and one layer at the stationary variance."""
     if SCALES in points:
-        return {SCALES: np.full(len(points[SCALES]), scale_of(system, width, rng))}
+        return {SCALES: np.full(len(points[SCALES]), decay_rate(system, width, rng))}
     found, q = field_statistics(system, width, DEPTH, rng, **START), signal_fixed_point(system).variance
     mapped = [field_statistics(system, width, 1, rng, variance=q, correlation=c).correlations[1] for c in points[MAP]]
     return {
@@ -48,12 +49,18 @@ def measured(
     }
 
 
-def scale_of(system: BinaryNetwork, width: int, rng: Generator) -> float:
-    """Measure the depth scale by what is left of a small change of the correlation after some layers."""
+def decay_rate(system: BinaryNetwork, width: int, rng: Generator) -> float:
+    """Measure the rate at which a small change of the correlation decays, as that of its logarithm per layer."""
     point = signal_fixed_point(system)
     n_layers = int(np.clip(round(point.depth_scale), 2, MAX_LAYERS))
     found = decay(system, width, n_layers, rng, variance=point.variance, correlation=point.correlation)
-    return float(-n_layers / np.log(found.correlations[-1]))
+    return float(-np.log(found.correlations[-1]) / n_layers)
+
+
+def depth_scale(rates: NDArray[np.float64]) -> Estimate:
+    """Return the inverse of the mean rate, with its error to first order."""
+    rate = Estimate.of(rates)
+    return Estimate(1 / rate.mean, rate.stderr / rate.mean**2, rate.n)
 
 
 def predicted(system: BinaryNetwork, layers: list[float]) -> dict[str, NDArray[np.float64]]:
@@ -96,7 +103,7 @@ def scales() -> dict[str, Curve]:
     drawn = {
         f"_{scale_name(phi, bias)}, at {s}": Curve(
             number=SCALES, setting=f"{scale_name(phi, bias)}, {s}", line=(), points=(s,),
-            replicates=DRAWN if bias == BIAS else 3 * DRAWN, d=NARROW,
+            replicates=DRAWN, average=depth_scale, d=NARROW,
             color=looks[phi][0], theory=lambda system, xs: {SCALES: [signal_fixed_point(system).depth_scale] * len(xs)},
         )
         for phi, bias, s in MEASURED
@@ -179,7 +186,7 @@ EXPERIMENT = Experiment(
     "phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: drawn "
     "networks, extrapolated from two widths. (a, b, c) Two inputs of variance 1 and correlation 0.3 by layer, "
     "and what one layer makes of a correlation, at the bias variance 0.001; 50 networks of 500 and 1000 "
-    "neurons. (d) Layers over which a difference of correlations falls by a factor e; 24 networks (dashed: 72) of 250 "
+    "neurons. (d) Layers over which a difference of correlations falls by a factor e; 24 networks of 250 "
     "and 500. (e) Where the slope chi of the map at c = 1 is one: for tanh only at 1 without biases.",
     papers={
         "arXiv:1902.00177, Fig. 1": "The three variances of the means, that of the biases and N = 1000, the larger of "

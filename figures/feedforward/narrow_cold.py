@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
-from figures.feedforward.narrow_published_cold import MEASURED, STORED
+from figures.feedforward.narrow_published_cold import LEAST_RATIO, MEASURED, STORED, published
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
 from theory.feedforward import GroundState, ground_state, stable_states, tempered_orders
 from theory.models import NarrowNetwork
@@ -34,12 +34,10 @@ TITLES = {
     "relu signs": "signs by ReLU units",
     "sign signs": "signs by sign units",
 }
-# Published runs over our theory for ten units, from where on they are in its specialized state.
 RATIOS = {
     panel: f"{name}: over theory, $K = {K}$"
     for panel, name in (("erf", "erf"), ("relu", "ReLU"), ("quadratic", "$x^2$"))
 }
-LEAST_RATIO = {"teacher": 1.5, "random": 2.51, "descent": 2.51, "stored": 1.5}
 GRID = {
     "erf": (*np.geomspace(0.02, 0.8, 8), *np.linspace(0.95, 1.5, 12), *np.linspace(1.8, 5.0, 6)),
     "relu": (*np.geomspace(0.02, 0.8, 8), *np.linspace(1.0, 1.5, 11), *np.linspace(1.8, 7.0, 6)),
@@ -195,13 +193,6 @@ def specialized(panel: str, units: int | None) -> Risk:
     return partial(ground_risk, activation=panel, units=units, start="teacher")
 
 
-def published(panel: str, kind: str) -> dict[float, tuple[float, float]]:
-    """Return published errors by sample ratio with their standard deviations: of runs, or of the stored theory."""
-    stored = [(alpha, 2 * error, 0.0) for alpha, error in STORED[panel]]
-    found = stored if kind == "stored" else MEASURED.get((panel, kind), ())
-    return {alpha: (error, spread) for alpha, error, spread in found if alpha >= LEAST_RATIO[kind]}
-
-
 def ratios(panel: str) -> dict[str, Curve]:
     """Declare errors over those of ten units by our theory: of infinitely many, and the published, which are drawn."""
     ours, infinite = specialized(panel, K), specialized(panel, None)
@@ -290,13 +281,13 @@ EXPERIMENT = Experiment(
     replicates=8,
     draft=draft,
     unjudged="the theory takes outputs of few units as Gaussian and inputs as many",
-    caption="Published descents of ten specialized units lie nearer to our theory than to the stored one, and so do two "
-    "thirds of the other runs. Gray: the authors' runs, N = 500, with standard deviations; dotted: the theory "
-    "that they store. Solid: ours; dashed: units alike, where replica symmetry is broken at temperature 0. (d, "
-    "e, f) Specialized errors over our theory for K = 10; half of those with ReLU, and with x^2 up to 2.5, lie "
-    "nearer to the stored. Green: our runs, K = 10; signs by ReLU units with noise 0.03, beside its theory. (h) "
-    "Outputs of few sign units (ours eleven) are not Gaussian, and err as one perceptron does, half as often as "
-    "theory says.",
+    caption="Published descents of ten specialized units lie nearer to our theory than to the stored one, and so do "
+    "two thirds of other runs. Gray: the authors' runs, N = 500, with standard deviations; dotted: the "
+    "theory that they store. Solid: ours; dashed: units alike, where replica symmetry is broken at "
+    "temperature 0. (d, e, f) Specialized errors over our theory for K = 10; half of those with ReLU, and "
+    "with x^2 up to 2.5, lie nearer to the stored. Green: our runs, K = 10; signs by ReLU units with noise "
+    "0.03, beside its theory. (h) Outputs of few sign units (ours eleven) are not Gaussian, and err as one "
+    "perceptron does, half as often as theory says.",
     papers={
         "arXiv:2507.00629": "Settings, runs and stored theory are from the authors' folders erf_ and "
         "relu_betainf_lambda0p01, quadratic_beta10_lambda0p1, relu_ and sign_betainf_lambda0p0classification. Their "

@@ -119,7 +119,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     axes.set_xticks(sorted(rows["x"].unique()))
     if rows["panel"].iloc[0] in SIMILARITIES:  # whose markers are no sizes
         for line in axes.lines:
-            line.set_marker({"o": "v", "s": "P"}.get(line.get_marker(), line.get_marker()))
+            line.set_marker({"o": "v", "s": "P"}.get(str(line.get_marker()), line.get_marker()))
         return
     axes.set_xlim(-0.3, KEPT[-2] + 0.3)  # with all layers frozen errors are far above the others
     shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))

@@ -97,7 +97,7 @@ def simulated(compute: float, rows: float, d: int, rng: Generator) -> float:
 def at_size(compute: float, rows: float, d: int) -> float:
     """Return the error of so many rows of d coordinates by theory."""
     found = masked.training_curve(PowerLaw(d, SHOWN, rotation=0), rows / d, in_units([compute], rows, d))
-    return float(found.mean_test_error[0]) * d ** (1 - SHOWN)
+    return float(found.mean_test_error[0] * d ** (1 - SHOWN))
 
 
 def spent(compute: float, color: int) -> Curve:
