@@ -95,7 +95,7 @@ EXPERIMENT = Experiment(
             title=SEEN,
             curves={
                 "flow": Curve(
-                    number=FLOW, setting=TITLES[0.5], line=np.geomspace(0.5, 30, 25), points=(1.0, 9.0, 30.0)
+                    number=FLOW, setting=TITLES[0.5], line=np.geomspace(0.5, 30, 25), points=(1.0, 3.0, 9.0, 30.0)
                 ),
                 "_late": Curve(number=LATE, setting=TITLES[0.5], points=(100.0,), line_only=True, color=0),
                 r"ridge $10^{-4}$": Curve(
@@ -114,9 +114,9 @@ EXPERIMENT = Experiment(
             ylabel=r"overlap $(u \cdot v)^2$",
         ),
     ],
-    d=240,
+    d=400,
     extrapolate=False,
-    replicates=8,
+    replicates=16,
     draft={"d": 40},
     xlabel="time of training $t$",
     ylabel=r"strength of the spike $\theta$",

@@ -10,8 +10,8 @@ from figures.analyse.matrix.table import BEST_LOO, CHOICE, GCV, HELD_OUT, LOO, M
 from figures.core import Context, Experiment, Panel, Row
 from figures.core.digits import missing, varying_pixels
 
-LAMS = np.array([0.02, 0.2])  # the variance of a pixel is 20 on average
-ERRORS = {*curve_labels(LAMS, TUNED), MEAN}
+LAMS = (0.02, 0.2)  # the variance of a pixel is 20 on average
+ERRORS = {*curve_labels(np.array(LAMS), TUNED), MEAN}
 SHOWN = {HELD_OUT: ERRORS, TRAINING: ERRORS, CHOICE: {GCV, LOO, BEST_LOO, MEAN}}
 LIMITS = {HELD_OUT: (4.5, 45.0), TRAINING: (4.5, 45.0), CHOICE: (4.5, 25.0)}
 

@@ -62,13 +62,15 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     """Write the name of each noise at its line, where all lines are those of one method."""
     if rows["panel"].iloc[0] != AGAINST_PCA:
         return
-    axes.get_legend().remove()
+    legend = axes.get_legend()
+    if legend is not None:
+        legend.remove()
     axes.axhline(1, color="0.7", linewidth=0.6, zorder=0)
     for name, (side, points) in PLACES.items():
         line = rows[rows["curve"] == name].sort_values("x")
         end = line.iloc[0 if side == "left" else -1]
-        place = {"xy": (end["x"], end["theory"]), "xytext": (0, points), "textcoords": "offset points"}
-        axes.annotate(name, **place, ha=side, fontsize=7)
+        at = end["x"], end["theory"]
+        axes.annotate(name, at, (0, points), textcoords="offset points", horizontalalignment=side, fontsize=7)
 
 
 EXPERIMENT = Experiment(

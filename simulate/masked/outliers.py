@@ -28,6 +28,7 @@ from theory.models import (
 
 MOST_KINDS = 0.1  # kinds of coordinates over their number, beyond which a best weight for each would know the spike
 KRYLOV_VECTORS = 40
+FIRST_RESTARTS, COORDINATES_PER_RESTART = 10, 20  # more restarts than these cost more than all eigenvalues do
 
 
 @checked
@@ -121,7 +122,8 @@ def rightmost(matrix: Array) -> tuple[float, Array]:
     d = len(matrix)
     if d > 2 * KRYLOV_VECTORS:
         try:
-            values, vectors = eigs(matrix, k=1, which="LR", ncv=KRYLOV_VECTORS, v0=np.ones(d))
+            restarts = FIRST_RESTARTS + d // COORDINATES_PER_RESTART
+            values, vectors = eigs(matrix, k=1, which="LR", ncv=KRYLOV_VECTORS, v0=np.ones(d), maxiter=restarts)
             if abs(values[0].imag) == 0:
                 return float(values[0].real), vectors[:, 0].real
         except ArpackError:

@@ -1,6 +1,7 @@
 """Captions: their numbers are those of the run, and the page names table, sources and published figures."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,11 @@ def test_numbers_of_the_run_stand_in_the_caption():
     assert caption_of(Experiment(title="t", curves={}, caption="Lines."), ROWS[:1]) == "Lines."
     unlike = to_frame([row("a", 1, theory=1.0, d=40, estimate=Estimate(1.1, 0.1, n)) for n in (12, 20)])
     assert caption_of(EXPERIMENT, unlike).endswith("of which each marker has 12 or 20.")
+
+
+def test_a_figure_without_bars_does_not_speak_of_them():
+    without = replace(EXPERIMENT, bars=False)
+    assert caption_of(without, ROWS) == r"Markers at d = 40 and 80, of 12 fits, $\hat{w}$."
 
 
 def test_the_page():
