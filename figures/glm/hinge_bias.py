@@ -207,6 +207,6 @@ EXPERIMENT = Experiment(
     "3.78 (dotted). Clusters have opposite means, unequal covariances; a twentieth of the labels is flipped. Lines "
     "are the theory of infinitely many samples, of which one in 270 decides on the bias at ridge 7, one in 10^10 at "
     "14. Circles are fits of 2000 samples (d = 1000) with fixed label counts; (c) subtracts the fit at the best ridge "
-    "to the same samples. Of 300 samples (d = 150) none decides: broad bars reach from the least to the largest bias, "
+    "to the same samples. Of 300 (d = 150) hardly any decides: broad bars reach from the least to the largest bias, "
     "and error, that fits equally well; theory lies between. Labels drawn one by one do not balance.",
 )
