@@ -1,8 +1,9 @@
 """Hinge loss with a trained bias: a large ridge leaves it to a few samples, and the best ridge is in between."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -37,10 +38,10 @@ BEST = 3.78  # the ridge of least error, by `glm.optimal_ridge`
 COUNTED, OPEN, DRAWN = "label counts fixed", "biases that fit equally well", "labels drawn one by one"
 POINTS = {COUNTED: (2.0, BEST, 5.5, 7.0), OPEN: (8.0, 14.0, 30.0), DRAWN: (1.0, 2.0, 5.0, 8.0, 14.0)}
 ERROR, BIAS, RISE = "test error", "bias", "above the best ridge"
-ENDS = {"least": np.min, "largest": np.max}
+ENDS: dict[str, Callable[[NDArray[np.float64]], Any]] = {"least": np.min, "largest": np.max}
 IMBALANCED = "labels that are drawn one by one do not balance, which the theory of infinitely many does not know"
 TRIED = 31  # biases between both ends
-SMALL: dict[str, int] = {"d": 150}  # of what does not follow the theory
+SMALL = 150  # of what does not follow the theory
 
 
 def problem(lam: float) -> GeneralizedLinearModel:
@@ -137,11 +138,11 @@ def limit_of_bias(lam: float) -> float:
 def curves(name: str, limit: Curve) -> dict[str, Curve]:
     counted = Curve(number=name, setting=COUNTED, points=POINTS[COUNTED], color=0)
     ends = {
-        label: Curve(number=f"{name}, {end}", setting=OPEN, line=(), points=POINTS[OPEN], color=3, **SMALL)
+        label: Curve(number=f"{name}, {end}", setting=OPEN, line=(), points=POINTS[OPEN], color=3, d=SMALL)
         for label, end in zip((OPEN, f"_{OPEN}"), ENDS, strict=True)
     }
     drawn = Curve(
-        number=name, setting=DRAWN, line=(), points=POINTS[DRAWN], replicates=5, color=1, unjudged=IMBALANCED, **SMALL
+        number=name, setting=DRAWN, line=(), points=POINTS[DRAWN], replicates=5, color=1, unjudged=IMBALANCED, d=SMALL
     )
     return {COUNTED: counted, DRAWN: drawn, r"limit $\lambda \to \infty$": limit, **ends}
 
@@ -206,6 +207,6 @@ EXPERIMENT = Experiment(
     "3.78 (dotted). Clusters have opposite means, unequal covariances; a twentieth of the labels is flipped. Lines "
     "are the theory of infinitely many samples, of which one in 270 decides on the bias at ridge 7, one in 10^10 at "
     "14. Circles are fits of 2000 samples (d = 1000) with fixed label counts; (c) subtracts the fit at the best ridge "
-    "to the same samples. Of 300 samples (d = 150) none decides: broad bars reach from the least to the largest bias, "
+    "to the same samples. Of 300 (d = 150) hardly any decides: broad bars reach from the least to the largest bias, "
     "and error, that fits equally well; theory lies between. Labels drawn one by one do not balance.",
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -15,7 +15,8 @@ from theory import glm
 from theory.glm.bayes_optimal import bayes_optimal_mixture
 from theory.models import GaussianMixture, Modes, MulticlassMixture
 
-LOSSES, CLASS_LOSSES, LAM, VARIANCE = ("logistic", "hinge", "square"), ("softmax", "square"), 0.1, 0.5
+LOSSES, LAM, VARIANCE = ("logistic", "hinge", "square"), 0.1, 0.5
+CLASS_LOSSES: tuple[Literal["softmax", "square"], ...] = ("softmax", "square")
 MEANS = np.array([[1.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.0]])[:, :, None]  # Gram matrix of the three means
 
 

@@ -85,7 +85,12 @@ def without_ridge(loss: str) -> Panel:
         for position, (name, (covariance, inputs)) in enumerate(FAMILIES.items())
     }
     curves[f"{hidden}theory, any inputs"] = Curve(
-        model=partial(labels, covariance=Isotropic(np.inf), loss=loss), replicate=NONE, points=(), style="-", color=6
+        model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
+        replicate=NONE,
+        line=LINE,
+        points=(),
+        style="-",
+        color=6,
     )
     curves[f"{hidden}digits, 61 pixels"] = Curve(
         model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
