@@ -43,7 +43,7 @@ def broken(label: str) -> str:
     r"""Return the label in two lines; a formula between dollars stays in one piece.
 
     >>> broken("samples per student feature")
-    'samples per\\nstudent feature'
+    'samples per\nstudent feature'
     """
     spaces = [m.start() for m in re.finditer(" ", label) if label[: m.start()].count("$") % 2 == 0]
     if not spaces or "\n" in label:
