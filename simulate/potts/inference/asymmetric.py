@@ -73,14 +73,22 @@ class GroupCurvatures(Curvatures):
 
     def __call__(self) -> Iterator[tuple[slice, Callable[[], NDArray[np.float32]]]]:
         """Yield places in the vector, and what computes the inverse curvatures there."""
-        v, p = self._of_colors.ravel(), self._of_predictions.ravel()
+        v, p = (each.ravel().astype(np.float32) for each in (self._of_colors, self._of_predictions))
 
         def of_rows(rows: slice) -> NDArray[np.float32]:
-            return inverse(np.multiply.outer(v[rows], p) + 2 * self._l2)
+            both = np.multiply.outer(v[rows], p)
+            both += np.float32(2 * self._l2)
+            found = inverse(both)
+            return found if rows.start else np.concatenate([inverse(p + np.float32(2 * self._field_l2)), found])
 
-        yield slice(p.size), lambda: inverse(p + 2 * self._field_l2)
-        for rows in blocks(v.size, p.size, most=CHUNK_NUMBERS):
-            yield slice((1 + rows.start) * p.size, (1 + rows.stop) * p.size), partial(of_rows, rows)
+        for rows in blocks(v.size, p.size, most=2 * CHUNK_NUMBERS):
+            # Fields come with the first rows. The vector is small: its numbers are computed once for all passes.
+            place = slice((1 + rows.start) * p.size if rows.start else 0, (1 + rows.stop) * p.size)
+            yield place, partial(_same, of_rows(rows))
+
+
+def _same(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    return numbers
 
 
 def objective(

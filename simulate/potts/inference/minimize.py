@@ -132,6 +132,9 @@ class _History:
         there is no vector beside the pairs.
         """
         pieces = list(scale())
+        if len(pieces) == 1:  # of a small vector the numbers are kept from the first pass to the second
+            numbers = pieces[0][1]()
+            pieces = [(pieces[0][0], lambda: numbers)]
         factor, by_changes, by_steps = self._shares(gradient, pieces) if self._pairs else (first_step, None, None)
         self._row = next(k for k in range(HISTORY_PAIRS + 1) if k not in self._pairs)
         if self._row == HISTORY_PAIRS:
@@ -150,7 +153,8 @@ class _History:
                 found += by_steps @ self._steps[: len(by_steps), place]
             d[:] = found
             x[place] += d
-            kept[place] = g
+            if self._single:
+                kept[place] = g
             return float(g @ d)
 
         return sum(in_threads(move, pieces, self._n_threads)), kept
@@ -161,7 +165,9 @@ class _History:
 
         def products(piece: tuple[slice, Callable[[], Vector]]) -> Array:
             place, factors = piece
-            steps, changes, g = self._steps[:count, place], self._changes[:count, place], gradient[place]
+            g = gradient[place]
+            steps = self._steps[:count, place].astype(g.dtype, copy=False)
+            changes = self._changes[:count, place].astype(g.dtype, copy=False)
             scaled = changes * factors()
             parts = [steps @ changes.T, scaled @ changes.T, (steps @ g)[:, None], (scaled @ g)[:, None]]
             return np.concatenate(parts, axis=1, dtype=float)
@@ -204,8 +210,12 @@ class _History:
         counts = product > 1e-12 * (size * size_of_change) ** 0.5
 
         def store(place: slice) -> None:
-            change[place] = after[place] - gradient[place] if counts else 0
-            step[place] = self.direction[place] if counts else 0
+            if counts:
+                np.subtract(after[place], gradient[place], out=change[place], casting="same_kind")
+            else:
+                change[place] = 0
+            if not (counts and self._single):  # else the row of the step is the direction itself
+                step[place] = self.direction[place] if counts else 0
 
         for _ in in_threads(store, self._pieces, self._n_threads):
             pass

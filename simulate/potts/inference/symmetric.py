@@ -12,10 +12,11 @@ from scipy.special import log_softmax
 from simulate.core.threads import in_threads
 from simulate.potts.inference import pair_blocks
 from simulate.potts.inference.descent import Curvatures, Options, descend, independent_fields, inverse
-from simulate.potts.inference.minimize import Function, Minimum, Vector, dot
+from simulate.potts.inference.minimize import CHUNK_NUMBERS, Function, Minimum, Vector
 from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
+from theory.core.blocks import blocks
 from theory.models import DensePottsModel
 from theory.models.potts import centered, zero_sum_blocks
 
@@ -48,10 +49,10 @@ def parameters(x: Vector, frequencies: Array, *, zero_sum: bool, n_threads: int 
 
     def of_row(row: tuple[int, slice, tuple[int, int, int]]) -> tuple[Array, Array]:
         i, place, shape = row
-        blocks = x[place].reshape(shape).transpose(1, 0, 2).astype(float)  # (j, a, b)
-        moved = np.einsum("jab,jb->a", blocks, weights[i + 1 :]), np.einsum("jab,a->jb", blocks, weights[i])
-        blocks = zero_sum_blocks(blocks) if zero_sum else blocks
-        couplings[i, i + 1 :], couplings[i + 1 :, i] = blocks, blocks.transpose(0, 2, 1)
+        tables = x[place].reshape(shape).transpose(1, 0, 2).astype(float)  # (j, a, b)
+        moved = np.einsum("jab,jb->a", tables, weights[i + 1 :]), np.einsum("jab,a->jb", tables, weights[i])
+        tables = zero_sum_blocks(tables) if zero_sum else tables
+        couplings[i, i + 1 :], couplings[i + 1 :, i] = tables, tables.transpose(0, 2, 1)
         return moved
 
     for i, (own, others) in enumerate(in_threads(of_row, pair_blocks.rows(L, C), n_threads)):
@@ -67,15 +68,23 @@ class PairCurvatures(Curvatures):
         """Yield places in the vector, and what computes the inverse curvatures there."""
         v, p = self._of_colors.astype(np.float32), self._of_predictions.astype(np.float32)
 
-        def of_row(i: int) -> NDArray[np.float32]:
-            both = np.multiply.outer(p[i], v[i + 1 :])
-            both += np.multiply.outer(v[i], p[i + 1 :])
-            both += np.float32(2 * self._l2)
-            return inverse(both)
+        def of_rows(rows: range) -> NDArray[np.float32]:
+            found = [] if rows.start else [inverse(p + np.float32(2 * self._field_l2))]
+            for i in rows:
+                both = np.multiply.outer(p[i], v[i + 1 :])
+                both += np.multiply.outer(v[i], p[i + 1 :])
+                both += np.float32(2 * self._l2)
+                found.append(inverse(both))
+            return found[0] if len(found) == 1 else np.concatenate(found)
 
-        yield slice(v.size), lambda: inverse(p + np.float32(2 * self._field_l2))
+        first, start = 0, 0
         for i, place, _ in pair_blocks.rows(*v.shape):
-            yield place, partial(of_row, i)
+            # Fields and short rows come together, since each piece of a vector costs some calls of numpy.
+            if place.stop - start >= CHUNK_NUMBERS or i == len(v) - 2:
+                yield slice(start, place.stop), partial(of_rows, range(first, i + 1))
+                first, start = i + 1, place.stop
+        if len(v) == 1:
+            yield slice(v.size), partial(of_rows, range(0))
 
 
 def objective(
@@ -95,7 +104,7 @@ def objective(
     """
     f = data.frequencies()
     groups, by_row = site_groups(*f.shape), f.reshape(-1).astype(dtype)
-    rows = [slice(f.size), *(place for _, place, _ in pair_blocks.rows(*f.shape))]
+    pieces = list(blocks(pair_blocks.size(*f.shape), 1, most=CHUNK_NUMBERS))
 
     def function(x: Vector) -> tuple[float, Vector]:
         if not x[f.size :].any():
@@ -105,8 +114,8 @@ def objective(
             return value, gradient
         gradient, variances, adding = np.empty_like(x), np.empty(f.shape), Lock()
 
-        def clear(row: slice) -> None:
-            gradient[row] = 0
+        def clear(piece: slice) -> None:
+            gradient[piece] = 0
 
         def of_group(sites: slice) -> float:
             table = np.empty((*f.shape, sites.stop - sites.start, data.n_colors), dtype)
@@ -121,14 +130,16 @@ def objective(
                 pair_blocks.add(group.by_table, f, by_field, sites.start, gradient)
             return group.value + field_l2 * float(np.vdot(fields, fields))
 
-        def penalty(row: slice) -> float:
-            gradient[row] += 2 * l2 * x[row]
-            return dot(x[row], x[row])
+        def penalty(piece: slice) -> float:
+            place = slice(max(piece.start, f.size), piece.stop)
+            J = x[place]
+            gradient[place] += 2 * l2 * J
+            return float(J @ J)
 
-        for _ in in_threads(clear, rows, n_threads):  # in threads, since most of it is taking memory
+        for _ in in_threads(clear, pieces, n_threads):  # in threads, since most of it is taking memory
             pass
         value = sum(in_threads(of_group, groups, n_threads))
-        value += l2 * sum(in_threads(penalty, rows[1:], n_threads))
+        value += l2 * sum(in_threads(penalty, pieces, n_threads))
         if scale is not None:
             scale.update(variances)
         return value, gradient
