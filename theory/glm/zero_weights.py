@@ -28,6 +28,7 @@ SMALL_V, SMALL_STEP, SLOPE_ROUNDING = 1e-3, 1e-2, 1e-8  # below this V that step
 NO_RESPONSE = 1e-9  # times that without samples: a response below it falls to zero
 STEPS = 5000
 Image = Callable[[Array], tuple[Array, Array]]  # from V to Vhat and to the V that this one leads to
+ADVICE = "take a less extreme alpha or lam, or a larger tol"
 TIES = 0.5  # the share of labels that a field of 0 does not predict
 
 
@@ -81,7 +82,7 @@ def zero_weights(problem: GeneralizedLinearModel, tol: float, name: str, check: 
         squares = shares * np.array([(_slopes(loss, float(one)) ** 2).mean() for one in V])
         replicon -= float(np.linalg.eigvals(weight_responses(problem, hats) * squares).real.max())
     least, clusters = float(loss.value(np.zeros(1))[0]), np.ones(len(problem.clusters))
-    found = Solution.verified(V, change, tol, count, what=name, check=check, otherwise="max_iter")
+    found = Solution.verified(V, change, tol, count, what=name, advice=ADVICE, check=check)
     return ZeroWeights(
         problem=problem,
         V=V,
