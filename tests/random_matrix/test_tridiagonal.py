@@ -55,7 +55,10 @@ def test_points_outside_the_support_are_left_to_others():
 @pytest.mark.parametrize("seed", range(4))
 def test_laws_are_those_of_eigenvectors(seed, monkeypatch):
     model = random_model(10 + seed, [0.3, 0.8, 2.0, 9.0][seed])
+    by_shares, ways = resolve._by_shares, []
+    monkeypatch.setattr(resolve, "_by_shares", lambda *given: ways.append(by_shares(*given)) or ways[-1])
     found = predictor_law(model)
+    assert ways[-1] is not None  # no slope differed from its trace
     monkeypatch.setattr(resolve, "_by_shares", lambda *_: None)
     panels = predictor_law(model)
     monkeypatch.setattr(resolve, "_evaluated_inside", lambda ensemble, nu, _: resolve._evaluated(ensemble, nu, None))

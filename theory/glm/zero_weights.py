@@ -26,8 +26,10 @@ ROUNDING = 1e-12  # of a proximal operator and of the loss of a margin
 STEP = 1e-6  # of the differences that give the slopes of a proximal operator on both sides of 0, relative to V
 SMALL_V, SMALL_STEP, SLOPE_ROUNDING = 1e-3, 1e-2, 1e-8  # below this V that step, since operators round absolutely
 NO_RESPONSE = 1e-9  # times that without samples: a response below it falls to zero
+TRIED_RESPONSES = (1e-3, 1.0, 1e3)  # at which the proximal operator has to leave 0 where it is
 STEPS = 5000
 Image = Callable[[Array], tuple[Array, Array]]  # from V to Vhat and to the V that this one leads to
+ADVICE = "take a less extreme alpha or lam, or a larger tol"
 TIES = 0.5  # the share of labels that a field of 0 does not predict
 
 
@@ -81,7 +83,7 @@ def zero_weights(problem: GeneralizedLinearModel, tol: float, name: str, check: 
         squares = shares * np.array([(_slopes(loss, float(one)) ** 2).mean() for one in V])
         replicon -= float(np.linalg.eigvals(weight_responses(problem, hats) * squares).real.max())
     least, clusters = float(loss.value(np.zeros(1))[0]), np.ones(len(problem.clusters))
-    found = Solution.verified(V, change, tol, count, what=name, check=check, otherwise="max_iter")
+    found = Solution.verified(V, change, tol, count, what=name, advice=ADVICE, check=check)
     return ZeroWeights(
         problem=problem,
         V=V,
@@ -135,10 +137,11 @@ def _applies(problem: GeneralizedLinearModel) -> bool:
 
 
 def _is_least_at_zero(loss: ConvexMargin) -> bool:
-    at = [float(loss.prox(np.zeros(1), V)[0]) for V in (1e-3, 1.0, 1e3)]
+    at = [float(loss.prox(np.zeros(1), V)[0]) for V in TRIED_RESPONSES]
     if max(map(abs, at)) > ROUNDING:
         return False
-    loss.prox(COMPARED_MARGINS, 1.0)  # which refuses a loss that is not convex
+    for V in TRIED_RESPONSES:
+        loss.prox(COMPARED_MARGINS, V)  # which refuses a loss that is not convex
     values, least = loss.value(COMPARED_MARGINS), float(loss.value(np.zeros(1))[0])
     return bool((values >= least - ROUNDING * (1 + abs(least))).all())
 
