@@ -10,6 +10,7 @@ their bounds alone. The gap between the primal and the dual problem of all sampl
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg.blas import dsyrk
 
@@ -55,9 +56,9 @@ def hinge_by_working_set(Z: Array, y: Array, offsets: Array, weights: Array, tol
     (n, p), q = Z.shape, Z.shape[1] + offsets.shape[1]
     if not float(weights.max()) * float(np.vdot(Z, Z)) / n <= LARGEST_PULL:
         return None
-    middle = np.zeros((0, p))
+    middle: Array = np.zeros((0, p))
     if q > p:  # the means of the columns move into the offsets, which would follow them slowly
-        middle = np.linalg.lstsq(offsets.T @ offsets, offsets.T @ Z, rcond=None)[0]
+        middle = np.asarray(np.linalg.lstsq(offsets.T @ offsets, offsets.T @ Z, rcond=None)[0])
         G = y[:, None] * np.hstack((Z - offsets @ middle, offsets))
     else:
         G = y[:, None] * Z
@@ -191,7 +192,7 @@ class _Springs(NamedTuple):
             size = self._length(pulled, along, step, float((own - self.base) @ step), float(gradient @ step))
             x, lack, taken = x + size * step, lack - size * along, taken + 1
 
-    def _newton(self, gradient: Array, free: Array) -> Array | None:
+    def _newton(self, gradient: Array, free: NDArray[np.bool_]) -> Array | None:
         few = self.G[free]
         matrix = dsyrk(self.stiffness, few.T, lower=1) if len(few) else np.zeros((len(gradient),) * 2, order="F")
         at = np.arange(len(gradient))

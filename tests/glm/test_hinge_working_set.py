@@ -101,6 +101,22 @@ def test_a_working_set_that_is_too_small_grows(monkeypatch):
     assert tried == [10 * 4**k for k in range(len(tried))]
 
 
+def test_samples_that_join_keep_the_sum_of_all_pulls(monkeypatch):
+    """The weights are the sum of all multipliers, those outside of the working set and those that joined it too."""
+    Z, y, _, weights = data(3000, 8)
+    G = y[:, None] * Z
+    tied = np.ones(8)
+    x, lack, _, _ = working_set._near(G, weights, tied, 1.0)
+    monkeypatch.setattr(working_set, "MANY", np.inf)
+    sizes = []
+    multiplied = working_set._multiplied
+    monkeypatch.setattr(working_set, "_multiplied", lambda *given: (sizes.append(len(given[0])), multiplied(*given))[1])
+    found = working_set._solved(G, weights, tied, 1.0, x, lack, 32)
+    assert len(sizes) > 1
+    assert sizes[-1] > 32
+    assert found.a @ G == pytest.approx(found.x, abs=1e-9 * abs(found.a @ abs(G)).max())
+
+
 def test_rows_of_few_values():
     """Columns of zeros and ones, so that most rows have others on the same point."""
     rng = np.random.default_rng(0)

@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import simulate.glm.convex_loss as convex_loss
 import simulate.glm.own_loss
 import simulate.glm.smooth
 import simulate.glm.truncated_newton as truncated
@@ -219,6 +220,30 @@ def test_three_values_bound_the_conjugate(loss):
     assert np.all(bound - (g * at - value) <= 1e-14)
     assert np.all(np.isinf(own.smooth_conjugate(g + 0.1, at, value)))
     assert np.all(np.isinf(own.smooth_conjugate(g - 0.1, at, value)))
+
+
+def test_the_bound_by_three_values_holds_in_any_interval(monkeypatch):
+    """Where the slope is that of a place nearby, the maximum is beside the middle, and the bound still above it."""
+    monkeypatch.setattr(convex_loss, "NARROW_STEP", 0.1)
+    monkeypatch.setattr(convex_loss, "CURVATURE_STEP", 0.1)
+    own, at = own_loss(Softened()), np.linspace(-1, 3, 101)
+    near = at + 0.05 * np.cos(np.arange(101))
+    g = own.derivative(near)
+    most = g * near - own.value(near)
+    bound = own.smooth_conjugate(g, at, own.value(at))
+    assert np.all(bound > most)
+    assert np.all(bound < most + 0.2)
+
+
+@pytest.mark.parametrize("argument", ["margin", "residual"])
+def test_smooth_losses_are_proved_without_copies(monkeypatch, argument):
+    def never(*_):
+        raise AssertionError("the method of multipliers is not needed")
+
+    monkeypatch.setattr(simulate.glm.own_loss._Problem, "descended", never)
+    X, y = data(300, 80)
+    loss = Softened() if argument == "margin" else Huber()
+    assert fit(X, y, loss, 0.3, bias=True, argument=argument).residual < 1e-13
 
 
 def test_slopes_and_bends_come_from_one_call():
