@@ -95,7 +95,11 @@ EXPERIMENT = Experiment(
             title=SEEN,
             curves={
                 "flow": Curve(
-                    number=FLOW, setting=TITLES[0.5], line=np.geomspace(0.5, 30, 25), points=(1.0, 3.0, 9.0, 30.0)
+                    color=0,
+                    number=FLOW,
+                    setting=TITLES[0.5],
+                    line=np.geomspace(0.5, 30, 25),
+                    points=(1.0, 3.0, 9.0, 30.0),
                 ),
                 "_late": Curve(number=LATE, setting=TITLES[0.5], points=(100.0,), line_only=True, color=0),
                 r"ridge $10^{-4}$": Curve(

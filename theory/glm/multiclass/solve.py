@@ -194,8 +194,8 @@ def _solved_by_products(classes: Classes, tol: float, max_iter: int, start: Arra
             if relative_gap(finer.image(x), x) <= tol:
                 continue
             update = Logarithmic(finer)
-            found, _ = polished(update, update.pack(x), SEARCH_TOLERANCE_SHARE * tol)
-            x, evaluations = _sharpened(update, update.unpack(found), tol), evaluations + update.evaluations
+            near, _ = polished(update, update.pack(x), SEARCH_TOLERANCE_SHARE * tol)
+            x, evaluations = _sharpened(update, update.unpack(near), tol), evaluations + update.evaluations
         solved = relative_gap(classes.image(x), x) <= tol
     return (x, evaluations) if solved else _searched(classes, tol, max_iter, start)
 
