@@ -19,14 +19,13 @@ LONG = {
     "dependent_rows": 3,
     "detection_time": 5,
     "energy_bound": 38,
-    "few_bits": 4,
+    "few_bits": 3,
     "masked_classification": 4,
-    "masked_classification_range": 4,
-    "missing_entries": 10,
-    "narrow_cold": 10,
-    "narrow_units": 3,
+    "missing_entries": 14,
+    "narrow_cold": 12,
+    "narrow_units": 2,
     "skip_stacks": 10,
-    "spike_best_method": 4,
+    "spike_best_method": 5,
 }
 
 

@@ -32,7 +32,7 @@ def test_distinct_numbers(total, count):
     assert found.max(initial=0) < total
 
 
-@pytest.mark.parametrize("mean_degree", [1.2, pytest.param(1.8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mean_degree", [1.2, 1.8])
 def test_every_graph_of_four_sites_has_its_probability(mean_degree):
     """chi^2 of all 64 graphs: 63 degrees of freedom exceed 140 with a probability of 1e-7."""
     rng, draws, p = np.random.default_rng(0), 6000, mean_degree / 3

@@ -41,7 +41,7 @@ def test_groups_at_the_typical_distance_are_independent(copies):
     assert found.replicon == pytest.approx(single.replicon, abs=1e-6)
 
 
-@pytest.mark.parametrize("copies", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("copies", [2, 5])
 def test_identical_copies_are_one_solution(copies):
     """Towards distance zero the entropy of a group is that of one solution, S_y -> S/y."""
     found = perceptron.copy_entropy(MODEL, 0.9999, copies)
@@ -136,7 +136,6 @@ def test_the_entropy_is_stationary_in_the_overlap_of_groups():
         assert abs(up - down) / (2 * h) < 1e-7
 
 
-@pytest.mark.slow
 def test_large_groups_break_replica_symmetry():
     with pytest.raises(ConvergenceError, match="replica symmetry is broken here"):
         perceptron.copy_entropy(MODEL, 0.6, 100)

@@ -132,7 +132,6 @@ def test_refusals_name_what_was_compared():
         perceptron.solution_entropy(DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.8), max_iter=2)
 
 
-@pytest.mark.slow
 def test_a_refused_margin_names_how_rare_solutions_are():
     with pytest.raises(ConvergenceError, match=r"margin = -0\.09, .* 1e-197 only: take a margin nearer to 0"):
         perceptron.zero_entropy_capacity((-1.0, 0.003, 1.0), -0.09)

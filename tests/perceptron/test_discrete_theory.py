@@ -139,7 +139,6 @@ def test_without_patterns_all_weights_are_solutions():
     assert entropy(BINARY, 1e-9, 0.7).slope == pytest.approx(log_ndtr(-0.7), abs=1e-7)
 
 
-@pytest.mark.slow
 def test_many_levels_approach_real_weights():
     """2 - alpha_0 shrinks by less than a half when the number of levels is doubled, as the curve of the figure does."""
     gaps = [2 - perceptron.zero_entropy_capacity(equally_spaced_levels(n)).alpha for n in (9, 17, 33, 65)]
