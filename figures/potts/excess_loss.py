@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     points=SIZES,
     d=6,
     extrapolate=False,
-    replicates=100,
+    replicates=200,
     judged_where=lambda n_samples: n_samples >= ASYMPTOTIC,
     xlabel="samples $M$",
     xscale="log",
