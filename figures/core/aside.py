@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 ASIDE = 2.2  # typographic points along x between the markers of two curves at one place
-LONGEST = 2.0  # times its way along x that a marker may move in all, where its line is steep
+HIGHEST = (
+    0.8  # typographic points that a marker may move up or down: a fifth of its size, which no reader takes for a value
+)
 SAME_PLACE = 0.3  # typographic points: markers that are nearer than this along x stand at one place
 NEAR = 40.0  # typographic points to the line of another color which shows the theory of a marker without a line
 
@@ -43,7 +45,7 @@ class _Moved:
         self.marker, self.bars = line, bars[0] if bars else None
         self.to_page = ax.transData
         self.points = self.to_page.transform(np.asarray(line.get_xydata(), dtype=float))
-        self.x = self.points[:, 0]
+        self.x, self.highest = self.points[:, 0], HIGHEST * scale
         self.radius = (line.get_markersize() + line.get_markeredgewidth()) / 2 * scale
         segments = [] if self.bars is None else self.bars.get_segments()
         self.ends = [self.to_page.transform(np.asarray(segment, dtype=float).reshape(-1, 2)) for segment in segments]
@@ -59,10 +61,8 @@ class _Moved:
     def move(self, j: int, dx: float) -> None:
         """Move marker j by dx along x and along its line; less where the line is steep."""
         step = np.array([dx, _rise(self.line, self.x[j], dx)])
-        longest = LONGEST * abs(dx)
-        if dx and np.hypot(*step) > longest:
-            dx *= longest / float(np.hypot(*step))
-            step = np.array([dx, _rise(self.line, self.x[j], dx)])
+        if abs(step[1]) > self.highest:
+            step *= self.highest / abs(step[1])
         self.points[j] = self.points[j] + step
         if j < len(self.ends):
             self.ends[j] = self.ends[j] + step

@@ -84,3 +84,9 @@ def _is_part(look: tuple[str, ...], whole: tuple[str, ...]) -> bool:
 def all_looks(ax: Axes) -> dict[str, tuple[str, ...]]:
     """Return the looks of all that is drawn in a panel and may stand in a legend, by their labels."""
     return {label: look_of(handle) for label, handle in handles_of(ax).items()}
+
+
+def hidden_looks(ax: Axes) -> dict[str, tuple[str, ...]]:
+    """Return the looks of what is drawn in a panel under names that an underscore keeps out of its legend."""
+    lines = [(str(line.get_label()), line) for line in ax.lines]
+    return {label[1:]: look_of(line) for label, line in lines if label.startswith("_") and label[1:6] != "child"}

@@ -20,6 +20,7 @@ from figures.core.entries import (
     explained,
     fullness,
     handle_length,
+    hidden_looks,
     legend_of,
     look_of,
     looks_of,
@@ -189,9 +190,9 @@ def _below_all(figure: Figure, axes: Sequence[Axes], entries: Mapping[Axes, dict
                 if explained({label: known}, {label: look}):
                     del found[label, known]
             found[label, look] = handle
-    drawn = [all_looks(ax) for ax in axes]
+    drawn = [hidden_looks(ax) | all_looks(ax) for ax in axes]  # a name is hidden where another panel's legend has it
     looks = dict(found.keys())
-    others = {look for own in drawn for label, look in own.items() if label not in looks}
+    others = {look for ax in axes for label, look in all_looks(ax).items() if label not in looks}
     is_plain = len(entries) == 1 and _explains_others(looks, axes) and others.isdisjoint(looks.values())
     shown: dict[str, Any] = {}
     for (label, look), handle in found.items():

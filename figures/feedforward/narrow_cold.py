@@ -40,7 +40,7 @@ RATIOS = {
 }
 GRID = {
     "erf": (*np.geomspace(0.02, 0.8, 8), *np.linspace(0.95, 1.5, 12), *np.linspace(1.8, 5.0, 6)),
-    "relu": (*np.geomspace(0.02, 0.8, 8), *np.linspace(1.0, 1.5, 11), *np.linspace(1.8, 7.0, 6)),
+    "relu": (*np.geomspace(0.02, 0.8, 9), *np.linspace(1.0, 1.5, 11), *np.linspace(1.8, 7.0, 6)),
     "quadratic": (*np.linspace(0.02, 0.9, 8), *np.linspace(1.0, 1.6, 7), *np.linspace(1.8, 5.0, 7)),
     "relu signs": (*np.geomspace(0.01, 1.0, 10), *np.linspace(1.3, 15.0, 14)),
     "sign signs": (*np.linspace(4.0, 6.0, 3), *np.linspace(6.48, 8.0, 8), *np.linspace(8.5, 16.0, 8)),
@@ -281,13 +281,13 @@ EXPERIMENT = Experiment(
     replicates=8,
     draft=draft,
     unjudged="the theory takes outputs of few units as Gaussian and inputs as many",
-    caption="Published descents of ten specialized units lie nearer to our theory than to the stored one, and so do "
-    "two thirds of other runs. Gray: the authors' runs, N = 500, with standard deviations; dotted: the "
-    "theory that they store. Solid: ours; dashed: units alike, where replica symmetry is broken at "
-    "temperature 0. (d, e, f) Specialized errors over our theory for K = 10; half of those with ReLU, and "
-    "with x^2 up to 2.5, lie nearer to the stored. Green: our runs, K = 10; signs by ReLU units with noise "
-    "0.03, beside its theory. (h) Outputs of few sign units (ours eleven) are not Gaussian, and err as one "
-    "perceptron does, half as often as theory says.",
+    caption="Published descents of ten specialized units lie nearer to our theory than to the stored one, and so "
+    "do two thirds of other runs. Black, gray: the authors' runs, N = 500, with deviations; dotted: the theory "
+    "that they store. Solid: ours; dashed: units alike, where replica symmetry is broken at temperature 0. (d, e, "
+    "f) Specialized errors over our theory for K = 10; half of those with ReLU, and with x^2 up to 2.5, lie "
+    "nearer to the stored. Green: our runs, K = 10; signs by ReLU units with noise 0.03, beside its theory. (h) "
+    "Outputs of few sign units (ours eleven) are not Gaussian, and err as one perceptron does, half as often as "
+    "theory says.",
     papers={
         "arXiv:2507.00629": "Settings, runs and stored theory are from the authors' folders erf_ and "
         "relu_betainf_lambda0p01, quadratic_beta10_lambda0p1, relu_ and sign_betainf_lambda0p0classification. Their "

@@ -117,12 +117,12 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="the theory is the limit of many inputs and many units",
     caption="By theory students with erf units specialize suddenly, at the transition, and those with ReLU units "
-    "continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = "
-    "60 inputs, noise); q is the overlap of a unit with its counterpart. Lines are stable states of the "
-    "theory for 1 << K << N; where two coexist, that of larger free entropy is the equilibrium. Markers are "
-    "students sampled by Hamiltonian Monte Carlo, means over {replicates} teachers. So small a system rounds "
-    "the jump of erf, and both starts come to the same state beyond it; errors are up to 30 % larger where "
-    "units are alike. z is judged beyond the thresholds.",
+    "continuously from the onset on. Student and teacher have the same architecture (K = 6 hidden units, N = 60 "
+    "inputs, noise); q is the overlap of a unit with its counterpart. Lines are stable states of the theory for 1 "
+    "<< K << N; where two coexist, that of larger free entropy is the equilibrium. Markers are students sampled "
+    "by Hamiltonian Monte Carlo, over {replicates} teachers. So small a system rounds the jump of erf; both "
+    "starts agree beyond it; errors are up to 30 % larger where units are alike, but just before it smaller. z is "
+    "judged beyond the thresholds.",
     papers={
         "arXiv:2507.00629": "The figure has both branches of the error against the sample ratio, and the transition, "
         "for infinitely many hidden units, labels with noise and Bayes-optimal temperature; the authors draw 10 "

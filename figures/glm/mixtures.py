@@ -133,7 +133,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Which loss is nearest to the least error of Gaussian mixtures",
+    title="No loss is always nearest to the least error of Gaussian mixtures",
     papers={
         "arXiv:2106.03791": "Errors on Gaussian mixtures of two and three clusters by the equations of the paper; "
         "variances, shares, ridges and means are our own.",

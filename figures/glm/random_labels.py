@@ -134,10 +134,10 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="training loss per sample",
     caption="The least loss of labels of a fair coin is the same for inputs of any law and covariance without a "
-    "ridge, and with one depends on the spectrum alone. Lines are the theory in the limit p = infinity; markers are "
-    "simulations at p = {sizes}, extrapolated in 1/p, moved aside. (a, c) Without a ridge the loss leaves zero at "
-    "alpha = 1 (square loss, as (1 - 1/alpha)/2) and at alpha = 2 (hinge loss), where labels stop being separable. "
-    "(b, d) At lambda = 1 two clusters at +-mu with |mu| = 2 lie on the line of one Gaussian. Real digits, not "
-    "judged, lie within 0.4 % (square) and 6 % (hinge) of the line.",
+    "ridge, and with one depends on the spectrum alone. Lines are the theory for p = infinity; markers are "
+    "simulations at p = {sizes}, extrapolated in 1/p, at neighboring ratios. (a, c) Without a ridge the loss "
+    "leaves zero at alpha = 1 (square loss, as (1 - 1/alpha)/2) and at alpha = 2 (hinge loss), where labels stop "
+    "being separable. (b, d) At lambda = 1 two clusters at +-mu with |mu| = 2 lie on the line of one Gaussian. "
+    "Real digits, not judged, lie within 0.4 % (square) and 6 % (hinge) of the line.",
     draft=thinned,
 )

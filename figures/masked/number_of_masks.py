@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     caption="With a ridge up to 0.05 more masks first hurt, then help: the error peaks where pairs of a sample "
     "and a mask that hides a coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d "
     "samples is masked R times at rate p. Lines are the theory in the limit d = infinity; markers are fits on "
-    "drawn masks at d = 40 and 80, extrapolated in 1/d; stars mark the largest error of a line. The two highest "
-    "peaks have d = 120 and 240 (short strokes); there the binomial scatter of the number of pairs is taken out "
-    "before the extrapolation.",
+    "drawn masks at d = 40 and 80, extrapolated in 1/d; stars mark the largest error at ridges 0.01 and 0.05. At "
+    "ridge 0.001 the peaks have d = 120 and 240 (short strokes); there the binomial scatter of the number of "
+    "pairs is taken out before the extrapolation.",
 )

@@ -106,10 +106,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     ylim=(-0.02, 0.8),
     caption="Late in training, how a direction is read off changes its overlap with the spike more than the time "
-    "at which training stops, and as much as the method. Noise: variance 0.3 on 80 % of the coordinates, 4 on 20 "
-    "%; spike of strength 1.5. (a) the direction of gradient flow as reported, with entries divided by standard "
-    "deviations, and with the best weights; the last two nearly coincide. (b) flow, correlation PCA and a ridge "
-    "(at any time) compared in standard units, which correlation PCA reports. Lines are theory for d = infinity; "
-    "markers are simulations at d = {sizes}, extrapolated in 1/d, with bars; within a panel they share their "
-    "draws.",
+    "at which training stops, and more than the methods compared here. Noise: variance 0.3 on 80 % of the "
+    "coordinates, 4 on 20 %; spike of strength 1.5. (a) the direction of gradient flow as reported, with entries "
+    "divided by standard deviations, and with the best weights; the last two nearly coincide. (b) flow, "
+    "correlation PCA and a ridge (at any time) compared in standard units, which correlation PCA reports. Lines "
+    "are theory for d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d, with bars; within "
+    "a panel they share their draws.",
 )

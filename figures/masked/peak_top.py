@@ -90,7 +90,7 @@ def at_ridge(lam: float) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title=r"The peak has its top at $\alpha = 1/(1 + \lambda)$",
+    title=r"For independent coordinates the peak has its top at $\alpha = 1/(1 + \lambda)$",
     panels=[
         Panel(
             title="independent coordinates",

@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
     theory=lambda model: masked.solve(model).mean_test_error,
     points=(0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0),
     d=100,
-    replicates=20,
+    replicates=40,
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="mean test error",
     xscale="log",

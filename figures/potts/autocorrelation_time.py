@@ -140,9 +140,9 @@ EXPERIMENT = Experiment(
     ylabel=r"autocorrelation time $\tau$ (sweeps)",
     yscale="log",
     caption="In the ordered phase single sites forget the mean color too slowly to be measured; tempering keeps "
-    "its time below 30 sweeps for q = 3 on 8 by 8 sites, but must cross the jump of a first-order transition. "
-    "Markers are autocorrelation times in sweeps on square lattices: of score (minus energy) and of the mean "
-    "color, for a heat bath and for tempering. An arrow in place of a bar marks a lower bound. (a, b) Against "
-    "beta; the gray line is the transition. (c, d) At the critical beta against L: mean color at q = 3 grows by a "
-    "factor 7(1) with tempering, 12(1) without; the score at q = 10 by 19(7) and 22(1).",
+    "its time at 20 to 26 sweeps for q = 3 on 8 by 8 sites, but must cross the jump of a first-order transition. "
+    "Markers are autocorrelation times in sweeps on square lattices: of score (minus energy) and of mean color, "
+    "for a heat bath and tempering. An arrow in place of a bar marks a lower bound. (a, b) Against beta; the gray "
+    "line is the transition. (c, d) At the critical beta against L: mean color at q = 3 grows by a factor 7(1) "
+    "with tempering, 12(1) without; the score at q = 10 by 19(7) and 22(1).",
 )

@@ -104,5 +104,5 @@ EXPERIMENT = Experiment(
     "measured on the population of L = 6 sites of C = 3 colors. (a) The loss above that of the true conditional "
     "probabilities; the line is tr(H^+ K)/(2 L M), with the Hessian H and the covariance K of the gradient. (b) "
     "The root mean square of |learned - true|/|true|, from the covariance H^+ K H^+/M. At 300 samples markers lie "
-    "7 to 15 % above; z is judged from 10000 on. The dotted line is a full fit with couplings of each site.",
+    "above the lines; z is judged from 10000 on. The dotted line is a full fit with couplings of each site.",
 )

@@ -174,9 +174,9 @@ EXPERIMENT = Experiment(
     unjudged="the first four panels compare a finite number of contrasts with infinitely many, and the law of the "
     "excess over Gaussian data holds without a ridge and for n > u only",
     caption="With a ridge the errors of masked regression of Potts data are those of Gaussian data of the same "
-    "covariance within 1 %; without one they exceed them by up to 2.5 %. The one-hot vector of a masked site is "
-    "predicted from the u = (L-1)(C-1) contrasts of the others. (a, b, c, d) Lines are the theory for Gaussian "
-    "data; markers are regressions of Potts data, for four models of 81 sites with three colors or 40 with six. "
-    "(e, f) Errors over those of Gaussian data of the same size (band: 1 %); lines are the law (h - 1) u/n of "
-    "their heteroskedasticity h, which holds without a ridge for n > u only.",
+    "covariance within 1 %; without one those of six colors exceed them by 1 to 2 %. The one-hot vector of a "
+    "masked site is predicted from the u = (L-1)(C-1) contrasts of the others. (a, b, c, d) Lines are the theory "
+    "for Gaussian data; markers are regressions of Potts data, for four models of 81 sites with three colors or "
+    "40 with six. (e, f) Errors over those of Gaussian data of the same size (band: 1 %); lines are the law (h - "
+    "1) u/n of their heteroskedasticity h, which holds without a ridge for n > u.",
 )

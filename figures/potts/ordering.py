@@ -76,9 +76,9 @@ EXPERIMENT = Experiment(
     "theory, by 10 % at the transition, as the heteroskedasticity h says; in the ordered phase by more than that. "
     "Every site of the 8 by 8 torus is predicted from the others with 2.5 samples for each of 126 unknowns. (a) "
     "The error relative to the theory for Gaussian data of the same covariance, known to 0.3 %; markers are means "
-    "over {replicates} independent samples, the line is (h - 1)/2.5. A ridge of 0.2 hides most of the excess, "
-    "0.02 a third. (b) The heteroskedasticity, 1 where residuals do not depend on the inputs; (c) the explained "
-    "share of the variance: without bars.",
+    "over {replicates} independent samples, the line is (h - 1)/2.5. There a ridge of 0.2 hides most of the "
+    "excess, 0.02 a third. (b) The heteroskedasticity, 1 where residuals do not depend on the inputs; (c) the "
+    "explained share of the variance: without bars.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )

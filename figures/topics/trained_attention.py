@@ -98,7 +98,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 CELLS = {title(*cell): cell for cell in SETTINGS}
 EXPERIMENT = Experiment(
-    title="Trained attention moves to words of the own topic in all four cells",
+    title="Trained attention leaves words of other topics in all four cells",
     papers={
         "arXiv:2303.04245 (talk: average attention)": "The layout of the talk's table, two losses by two optimizers, "
         "for 4 topics of 2 words where the authors' code has 10 of 10; the values of the table were not reproduced.",
@@ -118,8 +118,8 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="the lines hold for infinitely long documents and a value matrix that is frozen, and there are none for "
     "the cross-entropy",
-    caption="With both losses and both optimizers words of another topic lose attention to those of the own "
-    "topic. (a, b) The squared loss by stochastic gradient descent and by Adam; (c, d) the cross-entropy. Markers "
+    caption="With both losses and both optimizers words of another topic lose attention, in (a) to the same word "
+    "only. (a, b) The squared loss by stochastic gradient descent and by Adam; (c, d) the cross-entropy. Markers "
     "are the attention to a position, times the length of the document over 100, averaged over pairs with the "
     "same word, of one topic, or of two topics; 0.01 (gray) is uniform. Means over {replicates} runs with T = 4 "
     "topics of 2 words, two in a document of 40 to 60 tokens, 20 new documents per step, masking rates (0.5, 0.3, "
