@@ -88,5 +88,5 @@ def all_looks(ax: Axes) -> dict[str, tuple[str, ...]]:
 
 def hidden_looks(ax: Axes) -> dict[str, tuple[str, ...]]:
     """Return the looks of what is drawn in a panel under names that an underscore keeps out of its legend."""
-    lines = [(str(line.get_label()), line) for line in ax.lines]
-    return {label[1:]: look_of(line) for label, line in lines if label.startswith("_") and label[1:6] != "child"}
+    drawn = [(str(one.get_label()), one) for one in (*ax.lines, *ax.containers)]
+    return {label[1:]: look_of(one) for label, one in drawn if label.startswith("_") and label[1:6] != "child"}

@@ -192,3 +192,19 @@ def test_a_small_picture_of_many_shades_keeps_the_colors_of_its_legend(tmp_path)
 
     assert square("kept.png", kept=cycle_colors()) == (0xD5, 0x5E, 0x00)
     assert square("lost.png") != (0xD5, 0x5E, 0x00)
+
+
+def test_letters_of_a_common_legend_know_names_that_another_panel_hides():
+    figure = Figure(figsize=(6.0, 2.2), layout="constrained")
+    one, two, three = figure.subplots(1, 3)
+    for ax, hidden in ((one, ""), (two, "_")):
+        ax.plot([0, 1], [0, 1], color="C0", label=f"{hidden}line")
+        ax.errorbar([0.2, 0.8], [0.2, 0.8], 0.1, fmt="o", color="C1", label=f"{hidden}runs")
+    three.plot([0, 1], [1, 0], color="C0", label="another")
+    one.plot([0, 1], [1, 0], color="C2", label="alone")
+    for ax in (one, three):
+        ax.fill_between([0, 1], 0, 1, color="0.9")
+        ax.legend()
+    finish(figure, [one, two, three])
+    words = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert words == [r"$\mathbf{a,b}$  line", r"$\mathbf{a}$  alone", r"$\mathbf{a,b}$  runs", r"$\mathbf{c}$  another"]
