@@ -88,5 +88,6 @@ def all_looks(ax: Axes) -> dict[str, tuple[str, ...]]:
 
 def hidden_looks(ax: Axes) -> dict[str, tuple[str, ...]]:
     """Return the looks of what is drawn in a panel under names that an underscore keeps out of its legend."""
-    drawn = [(str(one.get_label()), one) for one in (*ax.lines, *ax.containers)]
+    artists: list[Any] = [*ax.lines, *ax.containers]
+    drawn = [(str(one.get_label()), one) for one in artists]
     return {label[1:]: look_of(one) for label, one in drawn if label.startswith("_") and label[1:6] != "child"}

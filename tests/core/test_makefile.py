@@ -46,7 +46,9 @@ def checkout(tmp_path_factory):
 
 
 def make(folder, *arguments, **variables):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PYTHON"))} | variables
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "PYTHON"))
+    } | variables
     environment["PYTHONPATH"] = str(folder)
     return subprocess.run(["make", *arguments], cwd=folder, env=environment, capture_output=True, text=True)
 
