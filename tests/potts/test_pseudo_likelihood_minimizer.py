@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulate.potts.inference.descent import FIRST_STEP_SHARE, SINGLE_PRECISION_GRADIENT, Options, descend
-from simulate.potts.inference.minimize import CHUNK_NUMBERS, HISTORY_PAIRS, fixed, minimize
+from simulate.potts.inference.minimize import HISTORY_PAIRS, fixed, minimize
 
 
 def quadratic(curvatures, center):
@@ -147,25 +147,3 @@ def test_steps_are_those_of_the_two_loop_recursion(dtype, rtol):
             accepted.append(k)
     assert len(accepted) == found.iterations + 1
     assert compared > HISTORY_PAIRS + 1
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_threads_change_no_bit(dtype):
-    size = 3 * CHUNK_NUMBERS + 7
-    curvatures = np.geomspace(1, 30, size).astype(dtype)
-    places = [slice(k, k + 10_000) for k in range(0, size, 10_000)]
-    one, three = (
-        minimize(
-            quadratic(curvatures, np.ones(size, dtype)),
-            np.zeros(size, dtype),
-            lambda: [(place, lambda place=place: np.ones(len(curvatures[place]), np.float32)) for place in places],
-            tol=1e-3,
-            max_iter=100,
-            first_step=0.1,
-            n_threads=n_threads,
-        )
-        for n_threads in (1, 3)
-    )
-    assert one.converged
-    assert one.point.tobytes() == three.point.tobytes()
-    assert (one.value, one.gradient_norm, one.evaluations) == (three.value, three.gradient_norm, three.evaluations)

@@ -62,13 +62,10 @@ class Options:
     n_threads: int
 
 
-def descend(
-    objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options, n_threads: int = 1
-) -> Minimum:
+def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options) -> Minimum:
     """Find the minimum of objective(dtype), a function of a vector of that precision that computes in it.
 
-    A start in single precision is moved to the minimum, so that there is no second one in memory. `n_threads` share the
-    work on vectors, which is left to one where groups of sites are fitted side by side.
+    A start in single precision is moved to the minimum, so that there is no second one in memory.
     """
     coarse = minimize(
         objective(np.float32),
@@ -77,7 +74,6 @@ def descend(
         tol=max(options.tol, SINGLE_PRECISION_GRADIENT),
         max_iter=options.max_iter,
         first_step=FIRST_STEP_SHARE,
-        n_threads=n_threads,
     )
     if (coarse.converged and options.tol >= SINGLE_PRECISION_GRADIENT) or coarse.iterations == options.max_iter:
         return coarse
@@ -88,7 +84,6 @@ def descend(
         tol=options.tol,
         max_iter=options.max_iter - coarse.iterations,
         reference=coarse.reference,
-        n_threads=n_threads,
     )
     return replace(
         fine,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.threads import in_threads
 from theory.core.arrays import Array
 from theory.core.blocks import blocks
 
@@ -51,20 +50,19 @@ def minimize(
     max_iter: int,
     reference: float | None = None,
     first_step: float = 1.0,
-    n_threads: int = 1,
 ) -> Minimum:
     """Minimize a smooth convex function from x, which it moves, until its gradient's norm is `tol` times `reference`.
 
     The reference is the norm at the start where it is None. `scale` approximates the inverse of the Hessian's diagonal
     where the function was evaluated last, and the first step is `first_step` times what it suggests. For a convex
     function a step that does not end far uphill is safe, so steps are judged by slopes, which rounding spoils later
-    than it does differences of values. Threads share the pieces of vectors, of which sums are added in order.
+    than it does differences of values.
     """
     evaluations, reason = 1, "max_iter"
     value, gradient = function(x)
     norm = dot(gradient, gradient) ** 0.5
     reference = reference or max(MIN_REFERENCE_GRADIENT, norm)
-    history = _History(x, n_threads)
+    history = _History(x)
     for iteration in range(max_iter + 1):
         converged = norm / reference <= tol
         if converged or iteration == max_iter:
@@ -117,13 +115,13 @@ class _History:
     these vectors alone, which one pass over all of them finds; a second one adds up the direction and moves the point.
     """
 
-    def __init__(self, x: Vector, n_threads: int) -> None:
+    def __init__(self, x: Vector) -> None:
         self._steps, self._changes = np.empty((2, HISTORY_PAIRS, len(x)), np.float32)
         self._pairs: list[int] = []  # rows, from the oldest pair to the newest
         self._row = 0  # that of the present step
         self._single = x.dtype == np.float32
         self.direction = self._steps[0] if self._single else np.empty_like(x)
-        self._n_threads, self._pieces = n_threads, list(blocks(len(x), 1, most=CHUNK_NUMBERS))
+        self._pieces = list(blocks(len(x), 1, most=CHUNK_NUMBERS))
 
     def move(self, x: Vector, gradient: Vector, scale: Scale, first_step: float) -> tuple[float, Vector]:
         """Move x by -H g, with H starting from `scale` times the newest pair's secant factor.
@@ -157,7 +155,7 @@ class _History:
                 kept[place] = g
             return float(g @ d)
 
-        return sum(in_threads(move, pieces, self._n_threads)), kept
+        return sum(map(move, pieces)), kept
 
     def _shares(self, gradient: Vector, pieces: Any) -> tuple[float, Vector, Vector]:
         """Return the secant factor c and shares a and b, with which the direction is -c D (g - a y) + b s."""
@@ -172,7 +170,7 @@ class _History:
             parts = [steps @ changes.T, scaled @ changes.T, (steps @ g)[:, None], (scaled @ g)[:, None]]
             return np.concatenate(parts, axis=1, dtype=float)
 
-        found = sum(in_threads(products, pieces, self._n_threads), np.zeros((count, 2 * count + 2)))
+        found = sum(map(products, pieces), np.zeros((count, 2 * count + 2)))
         by_step, scaled = found[:, :count], found[:, count : 2 * count]  # s_j y_k and y_j D y_k
         newest = self._pairs[-1]
         factor = by_step[newest, newest] / scaled[newest, newest]
@@ -198,7 +196,7 @@ class _History:
                 return np.array([g @ d, g @ g, d @ change, d @ d, change @ change], float)
 
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = sum(in_threads(products, self._pieces, self._n_threads), np.zeros(5))
+            sums = sum(map(products, self._pieces), np.zeros(5))
         end, square, *others = sums.tolist()
         return end, square**0.5, (others[0], others[1], others[2])
 
@@ -217,8 +215,8 @@ class _History:
             if not (counts and self._single):  # else the row of the step is the direction itself
                 step[place] = self.direction[place] if counts else 0
 
-        for _ in in_threads(store, self._pieces, self._n_threads):
-            pass
+        for piece in self._pieces:
+            store(piece)
         if counts:
             self._pairs.append(self._row)
 

@@ -34,7 +34,7 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
     def in_precision(dtype: Any) -> Function:
         return objective(data, options.l2, options.field_l2, dtype=dtype, n_threads=options.n_threads, scale=scale)
 
-    found = descend(in_precision, start, scale, options, options.n_threads)
+    found = descend(in_precision, start, scale, options)
     couplings, fields = parameters(found.point, f, zero_sum=zero_sum, n_threads=options.n_threads)
     couplings.flags.writeable = False  # a model keeps what nobody can change, without a copy
     return DensePottsModel(couplings, fields), [found]
@@ -112,10 +112,7 @@ def objective(
             if scale is not None:
                 scale.update(variances)
             return value, gradient
-        gradient, variances, adding = np.empty_like(x), np.empty(f.shape), Lock()
-
-        def clear(piece: slice) -> None:
-            gradient[piece] = 0
+        gradient, variances, adding = np.zeros_like(x), np.empty(f.shape), Lock()
 
         def of_group(sites: slice) -> float:
             table = np.empty((*f.shape, sites.stop - sites.start, data.n_colors), dtype)
@@ -136,10 +133,9 @@ def objective(
             gradient[place] += 2 * l2 * J
             return float(J @ J)
 
-        for _ in in_threads(clear, pieces, n_threads):  # in threads, since most of it is taking memory
-            pass
         value = sum(in_threads(of_group, groups, n_threads))
-        value += l2 * sum(in_threads(penalty, pieces, n_threads))
+        # Passes over vectors gain nothing by threads, which share the memory, and lose by starting them.
+        value += l2 * sum(map(penalty, pieces))
         if scale is not None:
             scale.update(variances)
         return value, gradient
