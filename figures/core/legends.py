@@ -31,6 +31,7 @@ from figures.core.occupied import Occupied, occupied
 from figures.core.wrapping import place
 
 MAX_HEIGHT_SHARE = 1 / 6  # of the figure that one legend may take
+ROOMY = 1.03  # what a legend takes as it is drawn, over what is reckoned beforehand
 MARGIN = 0.03  # inches between a legend and what it must not hide
 GAP = 0.05  # inches between the label of an axis and a legend below it
 WIDTH_SHARE = 0.98  # of the figure or of a panel that a legend may fill
@@ -201,7 +202,8 @@ def _below_all(figure: Figure, axes: Sequence[Axes], entries: Mapping[Axes, dict
         everywhere = is_plain or len(letters) in (0, len(axes))
         shown[label if everywhere else rf"$\mathbf{{{','.join(letters)}}}$  {label}"] = handle
     size = _lowest(axes[0], shown, figure.get_figwidth())
-    figure.set_figheight(figure.get_figheight() + size.height)
+    # Panels become higher where a legend of many entries would take more than its share.
+    figure.set_figheight(max(figure.get_figheight() + size.height, ROOMY * size.height / MAX_HEIGHT_SHARE))
     show(figure, shown, loc="outside lower center", ncols=size.columns)
 
 
