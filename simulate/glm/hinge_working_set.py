@@ -19,10 +19,8 @@ from theory.core import Array
 
 LARGEST_PULL = 1e5  # largest weight times the mean square length of a row, up to which springs come to rest soon
 PART, FEWEST = 8, 30  # the part that is fitted first is this share of the samples, or so many per column if more
-NEAR, LEAST = (
-    3.0,
-    10,
-)  # first working set: its share of the samples over the squared width of kinks, its size per column
+NEAR = 3.0  # share of the samples in the first working set over the squared width of kinks
+LEAST = 10  # its size per column
 WIDER, MANY = 4, 0.5  # sizes that are tried, and the share of a working set that may join it, else it was too small
 ROUNDS, MULTIPLIERS, MAX_STEPS, LINE_STEPS = 12, 30, 40, 12
 NARROWEST = 1e-12  # width of a working set, where more samples than it holds are at one point

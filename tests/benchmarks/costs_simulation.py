@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulate import cumulants, feedforward, glm, masked, nets, perceptron, potts, topics, trees
-from tests.benchmarks.machinery.job import Job, doubled, labeled, rng, sequences, table
+from tests.benchmarks.machinery.job import C, F, G, Job, K, M, N, P, R, S, T, doubled, labeled, rng, sequences, table
 from theory.models import (
     AR1,
     BinaryNetwork,
@@ -30,11 +30,6 @@ from theory.models import (
     SpikedData,
     TopicModel,
 )
-
-M, G, P, N, T, R = (
-    "masked regression", "generalized linear models", "Potts models", "attention networks", "topics", "random matrices"
-)  # fmt: skip
-S, F, C, K = "perceptrons", "feed-forward networks", "cumulants", "rooted trees"
 
 
 class _Huber:

@@ -6,7 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.machinery.job import Job, chain, doubled, harmonic, rng, scaled, sequences
+from tests.benchmarks.machinery.job import (
+    F,
+    G,
+    Job,
+    M,
+    N,
+    P,
+    R,
+    S,
+    T,
+    chain,
+    doubled,
+    harmonic,
+    rng,
+    scaled,
+    sequences,
+)
 from theory import feedforward, glm, masked, nets, perceptron, potts, random_matrix, topics
 from theory.models import (
     BernoulliGauss,
@@ -36,10 +52,6 @@ from theory.models import (
 )
 from theory.models.potts import ContrastPopulation, PottsModel
 
-M, G, P, N, T, R = (
-    "masked regression", "generalized linear models", "Potts models", "attention networks", "topics", "random matrices"
-)  # fmt: skip
-S, F, C, K = "perceptrons", "feed-forward networks", "cumulants", "rooted trees"
 TIMES = np.geomspace(0.1, 100, 20)
 
 

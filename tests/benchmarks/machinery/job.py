@@ -10,6 +10,12 @@ from scipy import sparse
 from simulate.core import stream
 from theory.models import AR1, Cluster, GeneralizedLinearModel, Modes, Scaled
 
+# Subjects of the page.
+M, G, P, N, T, R = (
+    "masked regression", "generalized linear models", "Potts models", "attention networks", "topics", "random matrices"
+)  # fmt: skip
+S, F, C, K = "perceptrons", "feed-forward networks", "cumulants", "rooted trees"
+
 
 @dataclass(frozen=True)
 class Job:
