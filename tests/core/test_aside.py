@@ -47,6 +47,7 @@ def test_a_marker_keeps_its_distance_to_its_line(slope, scale):
         assert np.allclose(moved, moved[0], atol=1e-6)  # the bar goes with its marker
         assert 0 < sign * moved[0][0] <= ASIDE / 2 + 1e-9
         assert np.hypot(*moved[0]) <= ASIDE + 1e-6  # not far where the line is steep
+        assert abs(moved[0][1]) <= 0.8 + 1e-6  # so that it still shows its own value
 
 
 def test_markers_without_a_line_move_along_x_alone():

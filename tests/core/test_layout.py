@@ -208,3 +208,12 @@ def test_letters_of_a_common_legend_know_names_that_another_panel_hides():
     finish(figure, [one, two, three])
     words = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert words == [r"$\mathbf{a,b}$  line", r"$\mathbf{a}$  alone", r"$\mathbf{a,b}$  runs", r"$\mathbf{c}$  another"]
+
+
+def test_panels_become_higher_above_a_legend_of_many_entries():
+    names = [[f"{letter}, a curve with a long name {k}" for k in range(5)] for letter in "abc"]
+    figure, _ = drawn(3, names, y=lambda x: x)
+    (legend,) = figure.legends
+    share = legend.get_window_extent().height / figure.bbox.height
+    assert 0.9 * MAX_HEIGHT_SHARE < share <= MAX_HEIGHT_SHARE
+    assert figure.get_figheight() > figure_size(3)[1] + 0.1
