@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 ASIDE = 2.2  # typographic points along x between the markers of two curves at one place
-HIGHEST = (
-    0.8  # typographic points that a marker may move up or down: a fifth of its size, which no reader takes for a value
-)
+HIGHEST = 0.8  # typographic points that a marker may move up or down: a fifth of its size, which shows no other value
 SAME_PLACE = 0.3  # typographic points: markers that are nearer than this along x stand at one place
 NEAR = 40.0  # typographic points to the line of another color which shows the theory of a marker without a line
 

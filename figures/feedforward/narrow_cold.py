@@ -282,7 +282,7 @@ EXPERIMENT = Experiment(
     draft=draft,
     unjudged="the theory takes outputs of few units as Gaussian and inputs as many",
     caption="Published descents of ten specialized units lie nearer to our theory than to the stored one, and so "
-    "do two thirds of other runs. Black, gray: the authors' runs, N = 500, with deviations; dotted: the theory "
+    "do two thirds of other runs. Black and gray: the authors' runs with standard deviations; dotted: the theory "
     "that they store. Solid: ours; dashed: units alike, where replica symmetry is broken at temperature 0. (d, e, "
     "f) Specialized errors over our theory for K = 10; half of those with ReLU, and with x^2 up to 2.5, lie "
     "nearer to the stored. Green: our runs, K = 10; signs by ReLU units with noise 0.03, beside its theory. (h) "

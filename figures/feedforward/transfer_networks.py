@@ -153,8 +153,9 @@ EXPERIMENT = Experiment(
     "five, if the others start anew; with 300 or more, or with a warm start, freezing gains nothing. Source and "
     "target teachers share two hidden layers; the others and the read-out overlap by 0.9, 0.6 and 0.3. A network "
     "trained on the source keeps its first k layers; the others are trained on n_t samples, (a) from new weights "
-    "or (b) from the source's; dotted: the least mean error of each n_t. With all five frozen (not drawn) it is "
-    "0.49. (c, d, e) Similarities of hidden layers, of two source networks and of source and target networks.",
+    "or (b) from the source's; dotted: the least mean error of each n_t. With all five frozen (not drawn) the "
+    "error is 0.49. (c, d, e) Similarities of hidden layers, of two source networks and of source and target "
+    "networks.",
     papers={
         "arXiv:2303.01429 (networks)": "The published text was not readable; teachers, sizes and protocol are our own. "
         "The best depth changes as expected if the other layers are drawn anew, and is 0 if they start from the "

@@ -179,9 +179,9 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption="The best strength of a lasso depends on the sample ratio, and leaves its error by theory 3 to 4 "
     "percent above the least of any rule. A quarter of the teacher's weights is not zero; inputs are isotropic, "
-    "labels have noise of variance 0.1. Lines are the theory at p = infinity, markers simulations at p = {sizes}. "
-    "(a) Middle markers stand at the best strengths; dotted is the least error if the law of the weights is "
-    "known. (b) The share of nonzero weights, and F1 of their support. (c) Without noise and at strength 0.001 "
-    "the error falls where the share of nonzero weights is below the boundary of Donoho, Maleki and Montanari, "
-    "drawn in (d).",
+    "labels have noise of variance 0.1. Lines are theory (p = infinity), markers simulations at p = {sizes}. (a) "
+    "Middle markers stand at the best strengths; dotted is the least error if the law of the weights is known. "
+    "(b) The share of nonzero weights, and F1 (precision and recall) of their places. (c) Without noise and at "
+    "strength 0.001 the error falls where the share of nonzero weights is below the boundary of Donoho, Maleki "
+    "and Montanari, drawn in (d).",
 )
