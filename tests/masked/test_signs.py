@@ -157,6 +157,7 @@ def test_a_result_of_the_wrong_sign_is_refused():
         bad = SimpleNamespace(iterations=None, error=np.array([1.0, wrong]))
         with pytest.raises(ConvergenceError, match="SimpleNamespace: error came out as"):
             require_non_negative(bad, "error")
+    require_non_negative(bad, or_nan=("error",))
 
 
 CHAIN = AR1(6, 0.5)
@@ -209,7 +210,8 @@ def test_every_result_refuses_a_number_of_the_wrong_sign(kind, name):
     found = SIGNED[kind][0]()
     named = "test_error" if name == "error_matrix" else name
     values = getattr(found, name)
-    for wrong in (-1e-300, np.nan):
+    may_be_unknown = "train" in kind and "gcv" in name  # late in training of few rows
+    for wrong in (-1e-300,) if may_be_unknown else (-1e-300, np.nan):
         with pytest.raises(ConvergenceError, match=f"{type(found).__name__}: {named} came out as"):
             dataclasses.replace(found, **{name: with_last(values, wrong)})
     for allowed in (0.0, np.inf):

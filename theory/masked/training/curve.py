@@ -23,7 +23,8 @@ class TrainingCurve(TrainedErrors, SolverResult):
     """Errors of masked regression trained by gradient flow, at each of `times` (points,).
 
     `test_error`, `train_error` and `gcv_error` have shape (points, d), or for d -> infinity one column for each class
-    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`.
+    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`. Late
+    in training of fewer rows than coordinates `gcv_error` is nan, as in `MaskedTrainingSolution`.
     """
 
     axis: ClassVar[tuple[str, str]] = ("times", "time")

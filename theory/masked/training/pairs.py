@@ -8,6 +8,7 @@ from theory.core.arrays import Array, ComplexArray
 from theory.numerics import ConvergenceError
 
 LARGEST_ROUNDING = 1e-8  # of the test error, relative to it
+VANISHED = 10 * np.finfo(float).eps  # of the sum of sizes: what rounding may leave of a sum that is zero
 ADVICE = "training has come too close to its end for double precision: take ridgeless, which is its limit"
 
 
@@ -53,4 +54,4 @@ class PairSum:
 
     def of_train(self) -> Array:
         """Return the value, or where it has vanished the rounding of its terms, of which the sign is lost."""
-        return np.where(abs(self.value) < np.finfo(float).eps * self.terms, abs(self.value), self.value)
+        return np.where(abs(self.value) < VANISHED * self.terms, abs(self.value), self.value)

@@ -20,6 +20,8 @@ from theory.random_matrix.complex_ridge import (
     solve_complex_ridge,
 )
 
+LARGEST_GCV_ERROR = 1e-6  # relative; late in training of few rows it is a ratio of two numbers that both vanish
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingPoint:
@@ -27,7 +29,7 @@ class TrainingPoint:
 
     test_error: Array
     train_error: Array
-    gcv_error: Array  # what generalized cross-validation tends to, which is not the test error here
+    gcv_error: Array  # what generalized cross-validation tends to, which is not the test error here; nan if unresolved
     rounding: float  # of the errors, relative to the test error
     ridge: Solution[ComplexArray]
 
@@ -58,10 +60,9 @@ def training_point(
         slope = ridge_map(spectrum, alpha)(ridge.value)[1][:, None]
         resolvents = Resolvents.of(spectrum, ridge.value)
     test, train, rounding = _polarized(found, kappa, slope, resolvents)
-    used = (found.weights[:, None] * (1 - found.ridges[:, None] / kappa)).sum(0)  # df1/alpha of each ridge
-    gcv = train / (1 - 2 * used.real) ** 2
+    gcv = _gcv_error(found, train, 1 - found.ridges[:, None] / kappa)
     of_all = partial(per_coordinate, covariance)
-    return TrainingPoint(of_all(test), of_all(train), of_all(np.broadcast_to(gcv, test.shape)), rounding, ridge)
+    return TrainingPoint(of_all(test), of_all(train.of_train()), of_all(gcv), rounding, ridge)
 
 
 def _of_unlike_rows(
@@ -79,11 +80,24 @@ def _of_unlike_rows(
     kappa, excess, numerator = both_halves(at.kappa.value, resolvents.excess, resolvents.numerator)
     test = PairSum.of(pairs, kappa, excess, own[:, None] * numerator)
     train = PairSum.of(pairs * on_rows, kappa, excess, (own * np.diagonal(on_rows))[:, None] * numerator)
-    used = 2 * float((found.weights * at.weight * at.delta).sum().real)  # df1/alpha of each ridge
-    on = train.of_train()
+    gcv = _gcv_error(found, train, (at.weight * at.delta)[:, None])
     of_all = partial(per_coordinate, covariance)
     rounding = test.rounding(found.ridges)
-    return TrainingPoint(of_all(test.value), of_all(on), of_all(on / (1 - used) ** 2), rounding, at.kappa)
+    return TrainingPoint(of_all(test.value), of_all(train.of_train()), of_all(gcv), rounding, at.kappa)
+
+
+def _gcv_error(found: Filter, train: PairSum, freedom: ComplexArray) -> Array:
+    """Compute train/(1 - tr phi(C) C/n)^2 from the degrees of freedom over n of each ridge, (N, 1) or (N, c).
+
+    Where there are fewer rows than coordinates both vanish at the end of training, until rounding and the error of the
+    filter are all that is left of them. Their ratio, which then could be any number, is nan there.
+    """
+    used = found.weights[:, None] * freedom
+    left = 1 - 2 * used.sum(0).real
+    rounding = np.finfo(float).eps * 2 * abs(used).sum(0) + found.error
+    known = 2 * rounding <= LARGEST_GCV_ERROR * abs(left)
+    known = known & (np.finfo(float).eps * train.terms <= LARGEST_GCV_ERROR * train.value)
+    return np.asarray(np.divide(train.value, left**2, out=np.full_like(train.value, np.nan), where=known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +119,7 @@ class Resolvents:
         return cls(first / own, second / own**2)
 
 
-def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: Resolvents) -> tuple[Array, Array, float]:
+def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: Resolvents) -> tuple[Array, PairSum, float]:
     """Sum the two-ridge errors E(L, L') = (kappa/r' - kappa'/r)/(L - L') over all pairs of ridges.
 
     The numerator is kappa x' - kappa' x with x = 1/r - kappa, which early in training, where all kappa are large, keeps
@@ -120,7 +134,9 @@ def _polarized(found: Filter, kappa: ComplexArray, slope: ComplexArray, at: Reso
     left = pairs.T @ kappas
     own = weights[:, None] ** 2 * numerator / slopes
     test = (2 * (left * excess).sum(0) + own.sum(0)).real
-    on_rows = (pairs * (ridges[:, None] * ridges)).sum(0)[:, None]
-    train = (2 * (on_rows * excess / kappas).sum(0) + (own * (ridges[:, None] / kappas) ** 2).sum(0)).real
+    on_rows = pairs * (ridges[:, None] * ridges)
+    excess_on_rows, own_on_rows = excess / kappas, own * (ridges[:, None] / kappas) ** 2
+    train = (2 * (on_rows.sum(0)[:, None] * excess_on_rows).sum(0) + own_on_rows.sum(0)).real
     terms = 2 * ((abs(pairs).T @ abs(kappas)) * abs(excess)).sum(0) + abs(own).sum(0)
-    return test, PairSum(train, terms).of_train(), PairSum(test, terms).rounding(ridges)
+    terms_on_rows = 2 * (abs(on_rows).sum(0)[:, None] * abs(excess_on_rows)).sum(0) + abs(own_on_rows).sum(0)
+    return test, PairSum(train, terms_on_rows), PairSum(test, terms).rounding(ridges)

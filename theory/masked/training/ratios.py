@@ -22,7 +22,8 @@ class TrainedLearningCurve(TrainedErrors, SolverResult):
     """Errors of masked regression after one length of training, at each of the sample ratios `alphas` (points,).
 
     `test_error`, `train_error` and `gcv_error` have shape (points, d), or for d -> infinity one column for each class
-    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`.
+    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`. Late
+    in training of fewer rows than coordinates `gcv_error` is nan, as in `MaskedTrainingSolution`.
     """
 
     axis: ClassVar[tuple[str, str]] = ("alphas", "alpha")

@@ -23,8 +23,10 @@ class MaskedTrainingSolution(MeansOfErrors, SolverResult):
     They include the irreducible part. `test_error`, `train_error` and `gcv_error` have shape (d,), or in the limit d ->
     infinity one entry for each class of coordinates. `gcv_error` is the limit of train/(1 - tr phi(C) C/n)^2, what
     generalized cross-validation reports of the filter phi as of any linear fit: unlike that of a ridge it is *not* the
-    test error. `filter_error` is the largest error of the sum of ridges that stands for the optimizer, `rounding` that
-    of its summation, relative to the test error; `residual` is that of the equations of the complex effective ridges.
+    test error. It is nan late in training of fewer rows than coordinates, where train and the bracket both vanish and
+    rounding leaves less than six digits of their ratio. `filter_error` is the largest error of the sum of ridges that
+    stands for the optimizer, `rounding` that of its summation, relative to the test error; `residual` is that of the
+    equations of the complex effective ridges.
     """
 
     covariance: Covariance = field(repr=False)
@@ -38,7 +40,7 @@ class MaskedTrainingSolution(MeansOfErrors, SolverResult):
     rounding: float
 
     def __post_init__(self) -> None:
-        require_non_negative(self, "test_error", "train_error", "gcv_error", "filter_error")
+        require_non_negative(self, "test_error", "train_error", "filter_error", or_nan=("gcv_error",))
 
     @property
     def mean_gcv_error(self) -> float:

@@ -20,7 +20,8 @@ class TrainedErrors:
     """Errors of trained masked regression at several points: what the curves over times and sample ratios share.
 
     `test_error`, `train_error` and `gcv_error` have shape (points, d), or for d -> infinity one column for each class
-    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`.
+    of coordinates; their means over coordinates have shape (points,). Conventions are those of `MaskedTraining`. Late
+    in training of fewer rows than coordinates `gcv_error` is nan, as in `MaskedTrainingSolution`.
     """
 
     axis: ClassVar[tuple[str, str]]  # the field with the points, and its column in a table
@@ -33,7 +34,9 @@ class TrainedErrors:
     mean_gcv_error: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        require_non_negative(cast(SolverResult, self), *ERRORS, *(f"mean_{name}" for name in ERRORS))
+        *always, gcv = ERRORS
+        names = (*always, *(f"mean_{name}" for name in always))
+        require_non_negative(cast(SolverResult, self), *names, or_nan=(gcv, f"mean_{gcv}"))
 
     def to_frame(self) -> DataFrame:
         """Tabulate a row for each point: its time or sample ratio, and the means of the test, train and GCV errors."""
