@@ -342,11 +342,25 @@ def test_another_python_than_that_of_the_environment_has_one_of_its_own(bare, ta
         assert result.returncode == 0, result.stderr
         assert result.stdout.count("installing") == bool(said)
         assert said in result.stdout
-    assert make(bare, target, **there).stdout.count("installing") == 0  # with what was there before
+    last = make(bare, target, **there).stdout  # with what was there before, which for tests is not enough
+    assert last.count("installing") == (target == "test")
+    assert make(bare, target, **there).stdout.count("installing") == 0
     assert make(bare, target, "PYTHON=python3.11", **there).stdout.count("installing") == 0
     if target == "test":
         versions = [line.partition(":")[0] for line in (bare / "pytest.log").read_text().splitlines()]
-        assert versions == ["3.12.1", "3.12.1", "3.11.7", "3.11.7"]
+        assert versions == ["3.12.1", "3.12.1", "3.11.7", "3.11.7", "3.11.7"]
+
+
+@pytest.mark.parametrize(
+    ("goals", "installed"), [(["figures", "test"], ["figures", "dev"]), (["test", "figures"], ["dev"])]
+)
+def test_figures_wait_for_nothing_that_only_tests_need(bare, goals, installed):
+    there = machine(bare, "3.11.7")
+    for goal in goals:
+        assert make(bare, goal, **there).returncode == 0
+    calls = (bare / "pip.log").read_text().splitlines()
+    assert [call.rpartition("[")[2].rstrip("]") for call in calls] == installed
+    assert make(bare, *goals, **there).stdout.count("installing") == 0
 
 
 def test_the_suite_runs_on_the_oldest_python_and_a_fast_part_on_newer_ones(bare):
