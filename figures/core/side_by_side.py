@@ -24,6 +24,7 @@ from simulate.core.backends import run_tasks
 
 SECONDS = Path(__file__).with_name("seconds.txt")
 UNKNOWN = 60.0  # seconds that a figure without an entry is expected to take: it is among the first
+WHOLE_FAILURES = 3  # are shown with the place in the code, further ones in a line each
 EXPECTED = (Skipped, TaskError, OSError, ImportError)  # what the command line explains in one line
 
 
@@ -35,24 +36,35 @@ def are_many(figures: Sequence[Outputs], context: Context) -> bool:
 def make_side_by_side(figures: Sequence[Outputs], context: Context, *, force: bool, pictures: bool) -> list[Skipped]:
     """Compute the tables of these figures, with `pictures` draw them too, and return those that had to be skipped.
 
-    Tables have the same bytes as if they were made one after the other. The first failure ends it, and is raised here;
-    finished replicates of all figures are kept, as after ^C.
+    Tables have the same bytes as if they were made one after the other. Figures that fail keep no other from being
+    made: TaskError then says in the end what failed. What no figure could be made without, such as a folder that can
+    be written to, ends it at once. Finished replicates of all figures are kept, as after ^C.
     """
     by_cost = sorted(figures, key=lambda outputs: -expected_seconds(outputs))
     alone = replace(context, n_jobs=1, label=None)
     tasks = [Task(outputs.path.stem, _made, (outputs, alone, force, pictures)) for outputs in by_cost]
     costs = {outputs.path.stem: expected_seconds(outputs) for outputs in by_cost}
     skipped: list[Skipped] = []
+    failed: list[TaskError] = []
     processes = joblib.effective_n_jobs(context.n_jobs)
     with contextlib.closing(run_tasks(tasks, processes)) as outcomes, _progress(costs, processes) as finished:
         for outcome in outcomes:
             if outcome.failure is not None:
-                raise TaskError(f"{outcome.key} cannot be made:\n{outcome.failure}")
-            if isinstance(outcome.value, Skipped):
+                failed.append(TaskError(f"{outcome.key} cannot be made:\n{outcome.failure}"))
+            elif isinstance(outcome.value, TaskError):
+                failed.append(outcome.value)
+            elif isinstance(outcome.value, Skipped):
                 skipped.append(outcome.value)
             elif outcome.value is not None:
                 raise outcome.value
             finished(outcome.key)
+    if failed:
+        shown = [str(one).rstrip() for one in failed[:WHOLE_FAILURES]]
+        shown += [
+            f"{lines[0]} {lines[-1]}" for lines in (str(one).rstrip().split("\n") for one in failed[WHOLE_FAILURES:])
+        ]
+        made = len(figures) - len(failed) - len(skipped)
+        raise TaskError("\n".join([*shown, f"{len(failed)} failed, {made} made, {len(skipped)} skipped"]))
     return sorted(skipped, key=lambda one: one.name)
 
 

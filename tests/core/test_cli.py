@@ -230,7 +230,7 @@ def test_a_figure_that_cannot_be_drawn_is_named(toy, capsys):
     assert call("update", "--all", "--jobs", "1") == 1
     error = capsys.readouterr().err
     assert "figures: third_toy cannot be drawn:" in error
-    assert error.endswith("ZeroDivisionError: division by zero\n\n")
+    assert error.endswith("ZeroDivisionError: division by zero\n1 failed, 2 made, 0 skipped\n")
 
 
 def test_a_figure_that_cannot_be_computed_is_named(toy, capsys):
@@ -240,6 +240,19 @@ def test_a_figure_that_cannot_be_computed_is_named(toy, capsys):
     error = capsys.readouterr().err
     assert "figures: third_toy cannot be made:" in error
     assert "ZeroDivisionError: division by zero" in error
+
+
+def test_figures_that_fail_keep_no_other_from_being_made(toy, capsys):
+    call, folder = toy
+    for place in range(5):
+        add(folder / "toy", f"failing_{place}", more="theory_at=lambda x, d: 1 / 0,")
+    assert call("update", "--all", "--jobs", "1") == 1
+    error = capsys.readouterr().err
+    assert error.endswith("5 failed, 2 made, 0 skipped\n")
+    assert error.count("Traceback") == 3
+    assert "\nfailing_4 cannot be made: ZeroDivisionError: division by zero\n" in error
+    for name in ("first_toy", "second_toy"):
+        assert (folder / "out" / f"{name}.png").exists()
 
 
 def test_a_skipped_experiment_says_why_and_fails_nothing(toy, capsys):
