@@ -60,7 +60,7 @@ def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
         return np.asarray(white @ np.linalg.cholesky(covariance).T)
     except np.linalg.LinAlgError:  # a singular covariance has no Cholesky factor but still a symmetric root
         values, vectors = np.linalg.eigh(covariance)
-        return np.asarray((white * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+        return np.asarray(((white @ vectors) * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
 
 def _labels(group: Group, noise: Array, rng: Generator) -> Array:

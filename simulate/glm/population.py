@@ -173,7 +173,8 @@ def _(model: TeacherMixture, p: int) -> Population:
     if p < 3:
         raise ValueError(f"d must be at least 3 to hold v and both teachers, got p = {p}")
     values, vectors = np.linalg.eigh(model.overlap_matrix)
-    v, *teachers = np.hstack((vectors * np.sqrt(np.maximum(values, 0)) * np.sqrt(p), np.zeros((3, p - 3))))
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # the symmetric one is the same on every machine
+    v, *teachers = np.hstack((root * np.sqrt(p), np.zeros((3, p - 3))))
     coupled = model.coupling is not None
     groups = tuple(
         Group(

@@ -40,7 +40,8 @@ def _entries(law: object, gram: Array, count: int, p: int) -> Array:
     z = _normal(len(gram), some)
     values, vectors = np.linalg.eigh(gram)
     own = np.linalg.solve(np.linalg.cholesky(z @ z.T), z)
-    return np.hstack([(vectors * np.sqrt(np.maximum(values, 0))) @ own, np.zeros((len(gram), count - some))])
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # the symmetric one is the same on every machine
+    return np.hstack([root @ own, np.zeros((len(gram), count - some))])
 
 
 def _normal(n_signals: int, count: int) -> Array:

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import ArpackError, eigs
 
 from simulate.masked.draw import at_size, sample_size, second_moment_rows
 from simulate.masked.fit import fit
-from simulate.masked.sampler import Inputs, by_eigenvectors, has_own_map, sample, times_root
+from simulate.masked.sampler import Inputs, has_own_map, sample, times_root
 from simulate.masked.training.fit import fit_training
 from theory.core import Array, checked
 from theory.models import (
@@ -197,6 +197,5 @@ def draw_spiked(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tup
     alike = isinstance(data.row_scales, EqualScales) and isinstance(data.row_dependence, IndependentRows)
     if inputs == "gaussian" and alike and many:
         white = second_moment_rows(n, d + 1, rng)
-        colored = times_root if independent else by_eigenvectors
-        return u, colored(noise, white[:, :d].copy()) + np.sqrt(data.strength) * white[:, d:] * u
+        return u, times_root(noise, white[:, :d].copy()) + np.sqrt(data.strength) * white[:, d:] * u
     return u, sample(Spiked(noise, u, data.strength), n, rng, inputs, data.row_scales, data.row_dependence)

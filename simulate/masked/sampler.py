@@ -1,7 +1,7 @@
 """Rows of inputs with a given covariance: Gaussian by the fastest exact route, or with other independent factors.
 
-Gaussian rows are drawn by whatever linear map of white noise has the covariance. Other factors z make another law for
-each map, so there the map is always the symmetric root, x = Sigma^(1/2) z.
+Gaussian rows are drawn by whatever linear map of white noise has the covariance and is the same on every machine. Other
+factors z make another law for each map, so there the map is always the symmetric root, x = Sigma^(1/2) z.
 """
 
 import math
@@ -96,14 +96,12 @@ FACTORS: dict[Inputs, Callable[[Generator, tuple[int, int]], Array]] = {
 
 @singledispatch
 def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
-    """Draw Gaussian rows of any record by its eigenvectors, which it caches; the covariance may be singular."""
-    return by_eigenvectors(covariance, rng.standard_normal((n, len(covariance.eigenvalues))))
+    """Draw Gaussian rows of any record by its symmetric root; the covariance may be singular.
 
-
-def by_eigenvectors(covariance: Covariance, noise: Array) -> Array:
-    """Give rows of white noise (n, d), which it overwrites, the covariance; the cheapest way for any record."""
-    noise *= np.sqrt(covariance.eigenvalues)
-    return np.asarray(noise @ covariance.eigenvectors.T)
+    Eigenvectors alone would do for half the price. But their signs, and those of equal eigenvalues altogether, differ
+    between processors and versions of LAPACK, and with them every number of a simulation; the root is the same.
+    """
+    return np.asarray(times_root(covariance, rng.standard_normal((n, len(covariance.eigenvalues)))))
 
 
 def has_own_map(covariance: Covariance) -> bool:

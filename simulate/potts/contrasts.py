@@ -86,8 +86,9 @@ def fit_gaussian(population: ContrastPopulation, n: Count, lam: NonNegative, rng
     The rows are drawn by `rng` around the population's mean, which is subtracted.
     """
     checks.fits_in_memory(f"{n} rows of {len(population.mean)} contrasts", 3 * float(n) * len(population.mean))
-    root = population.covariance.eigenvectors * np.sqrt(population.covariance.eigenvalues)
-    x = rng.standard_normal((n, len(root))) @ root.T
+    values, vectors = population.covariance.eigenvalues, population.covariance.eigenvectors
+    root = (vectors * np.sqrt(values)) @ vectors.T  # the symmetric one is the same on every machine
+    x = rng.standard_normal((n, len(root))) @ root
     return _fit(x, population.mean, population.n_colors, lam)
 
 

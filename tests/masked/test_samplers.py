@@ -1,5 +1,6 @@
 """Every sampler against its covariance: the linear map exactly, the rows by a chi-square test with a known level."""
 
+import copy
 import math
 
 import numpy as np
@@ -45,6 +46,33 @@ class Impulses:
 
     def standard_normal(self, shape):
         return np.eye(*shape)
+
+
+def with_other_eigenvectors(covariance):
+    """The same record, as another LAPACK may leave it: signs of eigenvectors differ, and those of equal eigenvalues."""
+    values, vectors = covariance.eigenvalues, covariance.eigenvectors
+    rng, turned = np.random.default_rng(0), vectors.copy()
+    for first in range(len(values)):
+        equal = np.flatnonzero(abs(values - values[first]) < 1e-9 * values[-1])
+        if equal[0] == first:
+            rotation, _ = np.linalg.qr(rng.standard_normal((len(equal), len(equal))))
+            turned[:, equal] = vectors[:, equal] @ rotation
+    turned[:, -1] *= -np.sign(turned[:, -1] @ vectors[:, -1])
+    other = copy.copy(covariance)
+    other.__dict__["_eigen"] = values, turned
+    return other
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+@pytest.mark.parametrize("inputs", ["gaussian", "uniform"])
+def test_rows_do_not_depend_on_the_choice_of_eigenvectors(name, inputs):
+    """Which differs between processors, and would make every number of a simulation another one there."""
+    covariance = COVARIANCES[name]
+    one, other = (
+        sample(each, 30, stream(0, "eigenvectors"), inputs)
+        for each in (covariance, with_other_eigenvectors(covariance))
+    )
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-7)
 
 
 def p_value(rows, covariance, diagonal):
