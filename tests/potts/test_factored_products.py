@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax
+from scipy.special import log_softmax, logsumexp
 
 from simulate.core import stream
 from simulate.potts import (
@@ -53,7 +53,40 @@ def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monk
         np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-10)
 
 
-@pytest.mark.parametrize(("L", "C", "M"), [(7, 20, 33), (6, 3, 1300), (9, 9, 40), (2, 2, 5)])
+@pytest.mark.parametrize("size", [1, 20, 1000])  # of the logits: in the last both orders take their maxima off
+@pytest.mark.parametrize("order", [attention_first, values_first])
+def test_logits_of_any_size_give_the_loss_of_one_hot_inputs(order, size):
+    states, weights, (A, V, h) = problem(7, 11, 300)
+    A[:, :4] *= size
+    x = np.eye(11)[states]
+    N = np.einsum("ij,mjb->mib", A, x)
+    z = N @ V.T + h
+    log_p = z - logsumexp(z, axis=-1, keepdims=True)
+    residual = weights[:, None, None] * (np.exp(log_p) - x)
+    loss, dA, dV, dh = order(states, weights, A, V, h)
+    assert abs(z).max() > 2 * size
+    assert loss == pytest.approx(-np.sum(weights[:, None, None] * log_p * x), rel=1e-13)
+    dA_expected = np.einsum("mib,mjb->ij", residual @ V, x)
+    expected = dA_expected, np.einsum("mia,mib->ab", residual, N), residual.sum(axis=0)
+    for one, other in zip((dA, dV, dh), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * abs(other).max())
+    rough = order(states, *(each.astype(np.float32) for each in (weights, A, V, h)))
+    for one, other in zip(rough, (loss, dA, dV, dh), strict=True):
+        assert np.linalg.norm(one - other) < 3e-7 * (1 + size) * np.linalg.norm(other)
+
+
+@pytest.mark.parametrize(("L", "C"), [(6, 3), (3, 9)])  # either order of the products
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_point_that_is_not_a_number_gives_none(L, C, place):
+    states, weights, point = problem(L, C, 40)
+    point[place][0, 1] = np.nan
+    assert np.isnan(FactoredObjective(states, weights)(*point)[0])
+
+
+@pytest.mark.parametrize(
+    ("L", "C", "M"),
+    [(7, 20, 33), (6, 3, 1300), (9, 9, 40), (2, 2, 5), (4, 5, 9), (5, 6, 9), (6, 7, 9), (7, 8, 9), (8, 4, 9)],
+)
 def test_either_order_of_the_products_gives_the_same(L, C, M):
     states, weights, point = problem(L, C, M)
     found = [order(states, weights, *point) for order in (attention_first, values_first)]

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.kernels import cached_njit
 from simulate.core.threads import in_threads
+from simulate.potts.inference import factored_attention_first, factored_values_first
 from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
-BLOCK_LOGITS = 32768  # number of entries of the logits of a block of samples, so that they stay in the cache
+BLOCK_LOGITS = 12288  # number of entries of the logits of a block of samples, of which four arrays stay in the cache
 COLORS_PER_SITE = 1.25  # where there are more, values are the first factor: then products of matrices are smaller
 MAX_BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
 MIN_BLOCK_SAMPLES = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
@@ -52,22 +52,12 @@ class FactoredObjective:
 def attention_first(states: Any, weights: Any, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
     """Compute the loss of some samples and its gradients from what sites attend to, by products with V.
 
-    Sites of samples are the last axis everywhere, (C, samples x sites): products with V are those of matrices,
-    exponentials are numpy's, which fill vector units, and the rest is compiled. There A[j, i] acts on site i.
+    Sites of samples are the last axis everywhere, (C, samples x sites), so that all loops run along rows. There A[j, i]
+    acts on site i.
     """
-    A, across, h = (np.array(each.T, order="C") for each in (A, V, h))
-    (C, L), loss, dA, dV, dh = h.shape, 0.0, np.zeros_like(A), np.zeros(V.shape), np.zeros(h.shape)
-    for rows in blocks(len(states), C * L, most=BLOCK_LOGITS):
-        s, w = states[rows], weights[rows]
-        N = np.zeros((C, s.size), V.dtype)
-        _attend(s, A, N)
-        z = V @ N
-        loss += _logits(s, w, h, z)
-        np.exp(z, out=z)
-        loss += _residuals(s, w, z, dh)
-        dV += z @ N.T
-        np.matmul(across, z, out=N)  # from here on the derivative with respect to N
-        _gather(s, N, dA)
+    by_site, across, fields = (np.array(each.T, order="C") for each in (A, V, h))
+    kernel, n_samples = factored_attention_first.loss_and_gradient, _block_samples(states, h)
+    loss, dA, dV, dh = kernel(states, weights, by_site, V, across, fields, n_samples)
     return loss, dA.T.astype(float), dV, dh.T
 
 
@@ -76,147 +66,11 @@ def values_first(states: Any, weights: Any, A: Array, V: Array, h: Array) -> tup
 
     Sites are the first axis everywhere, (L, samples x C), so that the colors of a site are neighbors.
     """
-    (L, C), loss, by_color = h.shape, 0.0, np.array(V.T, order="C")
-    dA, dV, dh = np.zeros(A.shape), np.zeros_like(V), np.zeros(h.shape)
-    for rows in blocks(len(states), C * L, most=BLOCK_LOGITS):
-        columns, w = np.ascontiguousarray(states[rows].T), weights[rows]
-        values = np.take(by_color, columns, axis=0).reshape(L, -1)
-        z = A @ values
-        by_site = z.reshape(L, len(w), C)
-        loss += _site_logits(columns, w, h, by_site)
-        np.exp(z, out=z)
-        loss += _site_residuals(columns, w, by_site, dh)
-        dA += z @ values.T
-        np.matmul(A.T, z, out=values)  # from here on the derivative with respect to the values
-        _add_colors(columns, values.reshape(by_site.shape), dV)
+    across, by_color = (np.array(each.T, order="C") for each in (A, V))
+    kernel, n_samples = factored_values_first.loss_and_gradient, _block_samples(states, h)
+    loss, dA, dV, dh = kernel(states, weights, A, across, by_color, h, n_samples)
     return loss, dA, dV.T.astype(float), dh
 
 
-@cached_njit()
-def _attend(states: Any, A: Any, N: Any) -> None:
-    """Add to N[b] the attention A[j, i] to the sites j of each sample that show the color b."""
-    n_sites = len(A)
-    for mu in range(len(states)):
-        for j in range(n_sites):
-            row, source = N[states[mu, j], mu * n_sites : (mu + 1) * n_sites], A[j]
-            for i in range(n_sites):
-                row[i] += source[i]
-
-
-@cached_njit(fastmath={"reassoc", "contract"})  # sums over sites vectorize
-def _logits(states: Any, weights: Any, h: Any, z: Any) -> Any:
-    """Add h to z and take the maximum of each site off; return -sum_mu w_mu sum_i z_i[s_i]."""
-    n_colors, n_sites = h.shape
-    top, loss = np.full(z.shape[1], z.dtype.type(-np.inf)), 0.0
-    for a in range(n_colors):
-        row, source = z[a], h[a]
-        for mu in range(len(states)):
-            for i in range(n_sites):
-                row[mu * n_sites + i] += source[i]
-        for k in range(len(top)):
-            top[k] = max(top[k], row[k])
-    for a in range(n_colors):
-        row = z[a]
-        for k in range(len(top)):
-            row[k] -= top[k]
-    for mu in range(len(states)):
-        own = 0.0  # sums of sums lose fewer digits
-        for i in range(n_sites):
-            own += z[states[mu, i], mu * n_sites + i]
-        loss -= weights[mu] * own
-    return loss
-
-
-@cached_njit(fastmath={"reassoc", "contract"})
-def _residuals(states: Any, weights: Any, z: Any, dh: Any) -> Any:
-    """Turn exp(logits) in z into w (P - x), which is added to dh; return sum_mu w_mu sum_i log(normalization)."""
-    n_colors, n_sites = dh.shape
-    total, loss = np.zeros(z.shape[1], z.dtype), 0.0
-    for a in range(n_colors):
-        row = z[a]
-        for k in range(len(total)):
-            total[k] += row[k]
-    for mu in range(len(states)):
-        logs = 0.0
-        for k in range(mu * n_sites, (mu + 1) * n_sites):
-            logs += np.log(total[k])
-            total[k] = weights[mu] / total[k]
-        loss += weights[mu] * logs
-    for a in range(n_colors):
-        row = z[a]
-        for k in range(len(total)):
-            row[k] *= total[k]
-    for mu in range(len(states)):
-        for i in range(n_sites):
-            z[states[mu, i], mu * n_sites + i] -= weights[mu]
-    for a in range(n_colors):
-        row, target = z[a], dh[a]
-        for mu in range(len(states)):
-            for i in range(n_sites):
-                target[i] += row[mu * n_sites + i]
-    return loss
-
-
-@cached_njit()
-def _gather(states: Any, dN: Any, dA: Any) -> None:
-    """Add the derivatives by N[s_j] of all samples to those by A[j, i]."""
-    n_sites = len(dA)
-    for mu in range(len(states)):
-        for j in range(n_sites):
-            row, target = dN[states[mu, j], mu * n_sites : (mu + 1) * n_sites], dA[j]
-            for i in range(n_sites):
-                target[i] += row[i]
-
-
-@cached_njit()
-def _site_logits(columns: Any, weights: Any, h: Any, z: Any) -> Any:
-    """Add h to z (L, samples, C) and take the maximum of each site off; return -sum_mu w_mu sum_i z_i[s_i]."""
-    n_colors, loss = h.shape[1], 0.0
-    for i in range(len(z)):
-        fields = h[i]
-        for mu in range(z.shape[1]):
-            row = z[i, mu]
-            for k in range(n_colors):
-                row[k] += fields[k]
-            # Four maxima side by side, of which none waits for the other.
-            a = b = c = d = row[0]
-            for k in range(0, n_colors - 3, 4):
-                a, b, c, d = max(a, row[k]), max(b, row[k + 1]), max(c, row[k + 2]), max(d, row[k + 3])
-            for k in range(n_colors - n_colors % 4, n_colors):
-                a = max(a, row[k])
-            top = max(max(a, b), max(c, d))
-            for k in range(n_colors):
-                row[k] -= top
-            loss -= weights[mu] * row[columns[i, mu]]
-    return loss
-
-
-@cached_njit(fastmath={"reassoc", "contract"})  # sums over colors vectorize
-def _site_residuals(columns: Any, weights: Any, z: Any, dh: Any) -> Any:
-    """Turn exp(logits) in z into w (P - x), which is added to dh; return sum_mu w_mu sum_i log(normalization)."""
-    n_colors, loss = dh.shape[1], 0.0
-    for i in range(len(z)):
-        total = dh[i]
-        for mu in range(z.shape[1]):
-            row, weight = z[i, mu], weights[mu]
-            normalization = z.dtype.type(0)
-            for k in range(n_colors):
-                normalization += row[k]
-            loss += weight * np.log(normalization)
-            factor = weight / normalization
-            for k in range(n_colors):
-                row[k] *= factor
-            row[columns[i, mu]] -= weight
-            for k in range(n_colors):
-                total[k] += row[k]
-    return loss
-
-
-@cached_njit()
-def _add_colors(columns: Any, added: Any, gradient: Any) -> None:
-    """Add added[i, mu] (L, samples, C) to the row of the gradient (C, C) of the color of site i in sample mu."""
-    for i in range(len(added)):
-        for mu in range(added.shape[1]):
-            row, target = added[i, mu], gradient[columns[i, mu]]
-            for k in range(len(target)):
-                target[k] += row[k]
+def _block_samples(states: Any, h: Array) -> int:
+    return max(1, min(len(states), BLOCK_LOGITS // h.size))
