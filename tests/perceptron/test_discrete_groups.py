@@ -14,6 +14,7 @@ from simulate.core import Estimate, stream
 from simulate.perceptron import pair_entropy_change
 from theory import ConvergenceError, perceptron
 from theory.models import DiscretePerceptron, equally_spaced_levels
+from theory.perceptron import discrete_groups
 from theory.perceptron.discrete_groups import Groups, solved
 
 TERNARY = DiscretePerceptron(levels=(-1, 0, 1), alpha=0.4)
@@ -242,6 +243,25 @@ def test_up_to_which_load_ten_copies_are_found(n_levels, distance, alpha, replic
         assert above.replicon == pytest.approx(replicon, abs=0.02)
     else:
         assert below.replicon < -0.1
+
+
+def test_pairs_near_the_typical_distance_are_found_from_another_guess():
+    """From the guess of the smallest residual Newton's method leaves the range; the neighbors in the load are near."""
+    near, here, beyond = (
+        perceptron.copy_entropy(model_of(9, alpha), distance=0.0339, copies=10, tol=1e-9, check=False)
+        for alpha in (1.644, 1.6442, 1.6444)
+    )
+    assert here.converged
+    for name in ("entropy", "norm", "group_overlap", "replicon"):
+        assert getattr(here, name) == pytest.approx((getattr(near, name) + getattr(beyond, name)) / 2, rel=1e-5)
+
+
+def test_iterates_that_leave_the_range_are_reported_with_their_problem(monkeypatch):
+    monkeypatch.setattr(discrete_groups, "MOST_GUESSES", 1)
+    for check in (True, False):
+        with pytest.raises(ConvergenceError, match=r"entropy of 10 copies at distance 0.0339, .*: diverged after") as e:
+            perceptron.copy_entropy(model_of(9, 1.6442318700), distance=0.0339, copies=10, tol=1e-9, check=check)
+        assert not e.value.solution.converged
 
 
 def test_one_copy_does_not_know_its_distance():

@@ -6,7 +6,9 @@ import pytest
 
 from theory import perceptron
 from theory.models import DiscretePerceptron, equally_spaced_levels
+from theory.numerics.steps import differences
 from theory.perceptron import discrete_norms, discrete_path, discrete_saddle
+from theory.perceptron.discrete_saddle import Saddle
 from theory.perceptron.gaussian_average import gaussian_grid, half_gaussian_grid
 from theory.perceptron.weight_sums import tilted_moments, tilted_sums
 
@@ -100,3 +102,31 @@ def test_margins_that_only_patterns_beyond_the_grid_miss_are_refused_at_once(mar
     """They were refused after a minute: averages over a pattern end at 34 standard deviations."""
     with pytest.raises(ValueError, match=r"margin must be at least -33 times the smallest .*, -0\.33, .* got -0\.3"):
         perceptron.zero_entropy_capacity((-1.0, 0.01, 1.0), margin)
+
+
+@pytest.mark.parametrize(
+    ("levels", "alpha", "margin", "x"),
+    [
+        ((-1, 0, 1), 0.7, 0.0, (0.6, 0.4)),
+        ((-1, 0.2, 0.7), 0.6, -0.1, (0.5, 0.3)),
+        ((-1, 0.2, 0.7), 0.6, 0.2, (0.5, 0.0)),
+        (equally_spaced_levels(65), 1.9, 0.0, (0.33, 0.325)),
+    ],
+)
+def test_derivatives_of_the_equations_are_those_of_differences(levels, alpha, margin, x):
+    equations = Saddle.of(DiscretePerceptron(levels=levels, alpha=alpha, margin=margin))
+    image, jacobian = equations.linearized(np.array(x))
+    assert image == pytest.approx(equations.update(np.array(x)), rel=1e-12)
+    if x[1]:
+        by_differences = differences(equations.update, np.array(x))
+    else:  # q is not negative
+        columns = [equations.update(np.array(x) + h * np.eye(2)[k]) for k, h in ((0, 1e-6), (1, 1e-6))]
+        by_differences = np.transpose([(one - image) / 1e-6 for one in columns])
+    assert jacobian == pytest.approx(by_differences, rel=1e-4 if not x[1] else 1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n_levels", "alpha"), [(193, 1.983162743250668), (513, 1.9933448421537603)])
+def test_capacities_of_many_levels(n_levels, alpha):
+    """As found by mixing alone, with all norms on the finest grid."""
+    found = perceptron.zero_entropy_capacity(equally_spaced_levels(n_levels))
+    assert found.alpha == pytest.approx(alpha, rel=1e-11)

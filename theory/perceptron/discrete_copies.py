@@ -95,7 +95,7 @@ def copy_entropy(
 
     ValueError unless one of `overlap` and `distance` is given, and for a group that is not closer than typical
     solutions are; ConvergenceError where the equations were not solved or their solution is unstable (check=False
-    returns it).
+    returns it, unless it left the range of the orders).
 
     >>> model = DiscretePerceptron(levels=(-1, 1), alpha=0.4)
     >>> found = copy_entropy(model, 0.8, copies=2)
@@ -155,7 +155,9 @@ def _of_any_levels(groups: Groups, typical: Array, tol: float, max_iter: int, ch
     y, d = round(groups.copies), groups.distance
     problem = f"entropy of {y} copies at distance {d:g}, alpha = {groups.alpha:g} with {len(groups.levels)} levels"
     finer, solution = solved(groups, float(typical[0]), float(typical[1]), tol, max_iter)
-    verified(solution, problem, check, "take a smaller alpha, another distance, or fewer copies")
+    # Where the iterates left the range of the orders there is nothing that could be returned.
+    check_here = check or not finer.admissible(solution.value)
+    verified(solution, problem, check_here, "take a smaller alpha, another distance, or fewer copies")
     norm, q0 = (float(one) for one in solution.value[:2])
     at = finer.found(solution.value)
     found = CopyEntropy(

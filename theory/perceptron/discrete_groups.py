@@ -25,7 +25,8 @@ FINE_GRID_TOLERANCE_RATIO = 1000  # times the tolerance is allowed on the finer 
 NEWTON_STEPS = 25
 MAX_LOG_EXTRA = 18.0  # of qhat1 - qhat0, on both sides of 1
 FIRST_STEP, WIDER, SMALLEST_STEP, MAX_STEPS = 0.5, 1.5, 0.02, 60  # of log y on the way from pairs to more copies
-LOG_EXTRAS = np.linspace(-12, 6, 13)  # values of log(qhat1 - qhat0) that are tried at first
+LOG_EXTRAS = np.linspace(-12, 6, 13)  # values of log(qhat1 - qhat0) of the guesses of pairs
+MOST_GUESSES = 6  # of pairs, from which Newton's method starts
 
 
 class Output(NamedTuple):
@@ -238,7 +239,8 @@ def solved(groups: Groups, norm: float, overlap: float, tol: float, max_iter: in
     Pairs, whose Q and q0 are near the `norm` and `overlap` of typical solutions, are followed to more copies: in the
     equations y may be any real number. Nothing is raised here.
     """
-    x, iterations = _near(replace(groups, copies=2.0), norm, overlap), 0
+    guesses, iterations = _near(replace(groups, copies=2.0), norm, overlap)[:MOST_GUESSES], 0
+    x = guesses.pop(0)
     seen: list[tuple[float, Array]] = []
     at, target, step = math.log(2), math.log(groups.copies), FIRST_STEP
     for _ in range(MAX_STEPS):
@@ -249,6 +251,9 @@ def solved(groups: Groups, norm: float, overlap: float, tol: float, max_iter: in
             if at == target:
                 break
             step *= WIDER
+        elif not seen and guesses:
+            x = guesses.pop(0)
+            continue
         elif not seen or step < SMALLEST_STEP:
             return groups, replace(solution, iterations=iterations)
         else:
@@ -272,10 +277,14 @@ def solved(groups: Groups, norm: float, overlap: float, tol: float, max_iter: in
     return finer, solution
 
 
-def _near(groups: Groups, norm: float, overlap: float) -> Array:
-    """Return a guess at given Q and q0: of some values of qhat1 - qhat0 that with the smallest residual."""
+def _near(groups: Groups, norm: float, overlap: float) -> list[Array]:
+    """Return guesses at given Q and q0, with some values of qhat1 - qhat0: those of small residuals are the first.
+
+    Near the typical distance the one of the smallest residual can be a guess from which Newton's method leaves the
+    range of the unknowns.
+    """
     guesses = [np.array([norm, overlap, log_extra]) for log_extra in LOG_EXTRAS]
-    return min(guesses, key=lambda x: abs(float(groups.update(x)[2] - x[2])))
+    return sorted(guesses, key=lambda x: abs(float(groups.update(x)[2] - x[2])))
 
 
 def _extrapolated(seen: list[tuple[float, Array]], at: float) -> Array:

@@ -20,6 +20,7 @@ OF_LOWEST = 1e-3  # ... and over the smallest square itself
 SAME_SQUARE = 1e-14
 ROUNDS, INNER = 100, 40  # of the iterations of the overlaps, and of the multipliers of the norms
 DAMPING = 0.3
+LONGEST = 4.0  # times its undamped step: a step of an overlap
 TILTS = np.geomspace(1e-3, 1e16, 191)  # of the law exp(t w^2) of a weight, over the range of squares
 WAYS = (0.5, 0.25, 0.75, 0.375, 0.625, 0.125, 0.875, 1.0)  # from one norm of the grid to the next one below
 ZOOM, ZOOMS = 9, 2  # norms from one of the grid to the next where a maximum lies near the end of all, and how often
@@ -45,23 +46,52 @@ class _Law:
 class _Scan:
     """The equations of a saddle point at many fixed norms Q at once: arrays are (n,) norms.
 
-    `goals` are the logits of the places of the norms in the range of squares of the levels.
+    `goals` are the logits of the places of the norms in the range of squares of the levels. Each norm has a grid of its
+    own, with one of the `steps`, none of which is smaller than `finest`: few solutions need a fine one.
     """
 
     problem: Saddle
     norms: Array
     goals: Array
-    step: float = STEP
+    steps: Array
+    finest: float
+
+    @classmethod
+    def of(cls, problem: Saddle, norms: Array, goals: Array, finest: float) -> "_Scan":
+        """Return the scan on the coarsest grids."""
+        return cls(problem, norms, goals, np.full_like(norms, STEP), finest)
 
     def at(self, chosen: NDArray[np.intp]) -> "_Scan":
         """Return the same for some of the norms."""
-        return replace(self, norms=self.norms[chosen], goals=self.goals[chosen])
+        return replace(self, norms=self.norms[chosen], goals=self.goals[chosen], steps=self.steps[chosen])
+
+    def refine(self, chosen: NDArray[np.intp], q: Array) -> None:
+        """Halve the steps of some norms until they resolve functions twice as narrow as those at the overlaps q."""
+        for _ in range(round(math.log2(STEP / self.finest))):
+            coarse = ~_is_resolved(2 * self.steps[chosen], self.norms[chosen], q)
+            self.steps[chosen] = np.where(coarse, np.maximum(self.steps[chosen] / 2, self.finest), self.steps[chosen])
 
     def law(self, a: Array, linear: Array) -> _Law:
         """Return the averages over one weight at the multipliers a of the norm and at qhat = `linear`."""
+        law = _Law(*np.empty((4, len(a))))
+        for step in np.unique(self.steps):
+            chosen = np.flatnonzero(self.steps == step)
+            law.renew(chosen, self.at(chosen)._law_on(float(step), a[chosen], linear[chosen]))
+        return law
+
+    def output(self, q: Array) -> tuple[Array, Array, Array]:
+        """Return a = (Qhat - qhat)/2, qhat and alpha E log H(u), as the patterns demand them at (Q, q)."""
+        found = np.empty((3, len(q)))
+        for step in np.unique(self.steps):
+            chosen = np.flatnonzero(self.steps == step)
+            found[:, chosen] = self.at(chosen)._output_on(float(step), q[chosen])
+        square, linear, success = found
+        return square, linear, success
+
+    def _law_on(self, step: float, a: Array, linear: Array) -> _Law:
         w = self.problem.levels
         symmetric = np.array_equal(np.sort(w), np.sort(-w))  # then all averages are even in z
-        z, weights = half_gaussian_grid(self.step, REACH) if symmetric else gaussian_grid(self.step, REACH)
+        z, weights = half_gaussian_grid(step, REACH) if symmetric else gaussian_grid(step, REACH)
         squares = w**2
         low, high = squares.min(), squares.max()
         powers = np.stack([np.ones_like(w), w, squares - low, high - squares, (squares - low) ** 2])
@@ -83,16 +113,15 @@ class _Scan:
             ((fourth - below**2) @ weights) * (1 / lower + 1 / upper),
         )
 
-    def output(self, q: Array) -> tuple[Array, Array, Array]:
-        """Return a = (Qhat - qhat)/2, qhat and alpha E log H(u), as the patterns demand them at (Q, q)."""
+    def _output_on(self, step: float, q: Array) -> Array:
         reach = reach_of_patterns(self.problem.margin, float(q.min(initial=1.0)), REACH)
-        z, weights = gaussian_grid(self.step, reach)
+        z, weights = gaussian_grid(step, reach)
         variance = (self.norms - q)[:, None]
         u = (self.problem.margin - np.sqrt(q)[:, None] * z) / np.sqrt(variance)
         ratio = hazard(u)
         linear = self.problem.alpha * (ratio**2 / variance) @ weights
         square = self.problem.alpha * (ratio * u / variance) @ weights
-        return (square - linear) / 2, linear, self.problem.alpha * log_ndtr(-u) @ weights
+        return np.stack(((square - linear) / 2, linear, self.problem.alpha * log_ndtr(-u) @ weights))
 
 
 def likely_maxima(problem: Saddle, finer: int = 1) -> list[list[Array]]:
@@ -105,7 +134,7 @@ def likely_maxima(problem: Saddle, finer: int = 1) -> list[list[Array]]:
     a = (Qhat - qhat)/2 that the norm needs. At a saddle point the patterns demand the same a; the entropy has a maximum
     there if they demand more of it at smaller norms and less at larger ones. Left out are norms for which the mean
     number of solutions is below one, and points whose entropy is above the logarithm of that mean, which it cannot be.
-    Averages are taken on a grid that is `finer` times as fine as usual, which solutions that nearly agree need.
+    Averages are taken on a grid up to `finer` times as fine as usual, where solutions that nearly agree need it.
     """
     squares = problem.levels**2
     low, size = float(squares.min()), float(np.ptp(squares))
@@ -113,7 +142,7 @@ def likely_maxima(problem: Saddle, finer: int = 1) -> list[list[Array]]:
         return []
     shares = _shares(squares)
     with np.errstate(all="ignore"):  # where there are no solutions nothing is finite
-        return _maxima(_Scan(problem, low + size * shares, np.asarray(logit(shares)), STEP / finer))
+        return _maxima(_Scan.of(problem, low + size * shares, np.asarray(logit(shares)), STEP / finer))
 
 
 def resolves(finer: int, norm: float, overlap: float) -> bool:
@@ -121,7 +150,7 @@ def resolves(finer: int, norm: float, overlap: float) -> bool:
     return bool(_is_resolved(STEP / finer, np.array(norm), np.array(overlap)))
 
 
-def _is_resolved(step: float, norms: Array, overlaps: Array) -> NDArray[np.bool_]:
+def _is_resolved(step: float | Array, norms: Array, overlaps: Array) -> NDArray[np.bool_]:
     """Tell where a grid resolves functions that vary over a length of sqrt((Q - q)/q): see `Saddle.admissible`."""
     return np.asarray(overlaps < norms - 6 * step**2 * overlaps)
 
@@ -151,7 +180,7 @@ def _between(scan: _Scan, k: int) -> _Scan:
     squares = scan.problem.levels**2
     low, size = float(squares.min()), float(np.ptp(squares))
     shares = np.geomspace((scan.norms[k] - low) / size, (scan.norms[k + 1] - low) / size, ZOOM)
-    return replace(scan, norms=low + size * shares, goals=np.asarray(logit(shares)))
+    return _Scan.of(scan.problem, low + size * shares, np.asarray(logit(shares)), scan.finest)
 
 
 def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
@@ -163,19 +192,24 @@ def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
     q = np.minimum(free.overlap, 0.9 * scan.norms)
     rises, usable = np.zeros(len(q), dtype=bool), np.zeros(len(q), dtype=bool)
     open_ = np.flatnonzero(bound > 0)
+    before = np.full((2, len(q)), np.nan)
     for _ in range(ROUNDS):
         if not open_.size:
             break
+        scan.refine(open_, q[open_])
         here, norms = scan.at(open_), scan.norms[open_]
         demanded, linear, success = here.output(q[open_])
         a[open_], law = _tilted(here, a[open_], linear)
         change = law.overlap - q[open_]
         steady = (np.abs(change) <= STEADY_OVERLAP * norms) & (np.abs(law.gap) <= STEADY_OVERLAP)
         entropy = -a[open_] * norms - linear * (norms - q[open_]) / 2 + law.log_partition + success
-        resolved = _is_resolved(scan.step, norms, q[open_])
+        resolved = _is_resolved(here.steps, norms, q[open_])
         rises[open_] = demanded > a[open_]
         usable[open_] = steady & resolved & (entropy <= bound[open_] + 1e-3)
-        q[open_] = np.clip(q[open_] + (1 - DAMPING) * change, 0.0, norms * (1 - 1e-9))
+        last = q[open_]
+        new = last + _share(last, change, *before[:, open_]) * change
+        q[open_] = np.clip(new, 0.0, (last + norms) / 2)  # a step that long may lead to vectors that all agree
+        before[:, open_] = last, change
         open_ = open_[~steady & np.isfinite(entropy)]
     found: list[list[Array]] = []
     for k in np.flatnonzero(usable):
@@ -190,6 +224,12 @@ def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
                 guesses += [one for more in _maxima(_between(scan, int(k)), zooms - 1) for one in more]
             found.append(guesses)
     return found
+
+
+def _share(q: Array, change: Array, earlier_q: Array, earlier_change: Array) -> Array:
+    """Return the shares of the changes that lead to where these vanish on the straight line through two rounds."""
+    fall = (earlier_change - change) / (q - earlier_q)
+    return np.where(fall > 0, np.clip(1 / fall, 1 - DAMPING, LONGEST), 1 - DAMPING)
 
 
 def _tilted(scan: _Scan, a: Array, linear: Array) -> tuple[Array, _Law]:

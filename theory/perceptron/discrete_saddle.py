@@ -11,7 +11,7 @@ from scipy.special import erfcx, log_ndtr
 from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
 from theory.numerics import Solution, solve_fixed_point
-from theory.numerics.steps import relative_gap
+from theory.numerics.steps import drawn_back, relative_gap
 from theory.perceptron.gaussian_average import HALF_WIDTH, STEP, gaussian_grid, half_gaussian_grid
 from theory.perceptron.weight_sums import LOG_UNDERFLOW, MANY_LEVELS, tilted_moments, tilted_sums
 
@@ -20,6 +20,8 @@ LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
 FEWEST_STEPS = 60  # of an iteration from a good guess, before another method is tried
+NEARLY_AGREE = 0.1  # of (Q - q)/Q, below which Newton's method in log(Q - q) is tried first
+NEWTON_STEPS, LONGEST = 15, 1.0  # of that method, and its longest step of log(Q - q)
 FINE_GRID_TOLERANCE_RATIO = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
 BEYOND = 4.0  # in z: so much farther than where a negative margin is missed reaches the grid of patterns
 FARTHEST = 30.0  # in z: that place, for a density of 1e-196
@@ -112,11 +114,11 @@ class Saddle:
         symmetric = np.array_equal(np.sort(self.levels), np.sort(-self.levels))
         return half_gaussian_grid(self.step) if symmetric else gaussian_grid(self.step)
 
-    def _weight_law(self, conjugates: Conjugates) -> tuple[Array, Array, Array]:
-        """Return the law of a weight (L, N) at each z over its largest entry, its sums of 1, w and w^2, and the entry.
+    def _weight_law(self, conjugates: Conjugates, highest: int = 2) -> tuple[Array, Array, Array]:
+        """Return the law of a weight (L, N) at each z over its largest entry, its sums of powers of w, and the entry.
 
-        The third is the logarithm of the largest entry (N,); the sums are (3, N). The arrays of all levels and points
-        take most of the time of a solution: they are few, and changed in place.
+        The powers are those from 0 to the `highest`; the third is the logarithm of the largest entry (N,). The arrays
+        of all levels and points take most of the time of a solution: they are few, and changed in place.
         """
         w, z = self.levels, self._weight_grid[0]
         law = np.multiply.outer(w, math.sqrt(conjugates.linear) * z)
@@ -125,16 +127,16 @@ class Saddle:
         law -= top
         np.maximum(law, LOG_UNDERFLOW, out=law)  # exp takes much longer where it underflows
         np.exp(law, out=law)
-        return law, np.stack((np.ones_like(w), w, w**2)) @ law, top
+        return law, _powers(w, highest) @ law, top
 
-    def _weight_sums(self, conjugates: Conjugates) -> Array:
-        """Return the sums of `_weight_law` (3, N), without the law itself where it would take most of the time."""
+    def _weight_sums(self, conjugates: Conjugates, highest: int = 2) -> Array:
+        """Return the sums of `_weight_law` (highest + 1, N), without the law itself where it would take long."""
         w = self.levels
         if len(w) < MANY_LEVELS:
-            return self._weight_law(conjugates)[1]
+            return self._weight_law(conjugates, highest)[1]
         fields = np.array([math.sqrt(conjugates.linear)])
-        powers = np.stack((np.ones_like(w), w, w**2))
-        return tilted_sums(w, np.array([conjugates.square]), fields, self._weight_grid[0], powers)[0][:, 0]
+        squares = np.array([conjugates.square])
+        return tilted_sums(w, squares, fields, self._weight_grid[0], _powers(w, highest))[0][:, 0]
 
     def update(self, x: Array) -> Array:
         """Return the next (Q, q); NaN where q < Q does not hold, which Newton's method may try."""
@@ -143,6 +145,63 @@ class Saddle:
         weights = self._weight_grid[1]
         total, first, second = self._weight_sums(self.conjugates(float(x[0]), float(x[1])))
         return np.array([weights @ (second / total), weights @ (first / total) ** 2])
+
+    @np.errstate(all="ignore")  # far from all solutions nothing is finite
+    def linearized(self, x: Array) -> tuple[Array, Array]:
+        """Return the next (Q, q) and its derivatives (2, 2) by Q and q.
+
+        At a fixed Q - q an average E F(u) over a pattern changes with q by E F''(u)/(2 (Q - q)), by parts.
+        """
+        z, weights = self._pattern_grid(float(x[1]))
+        variance = float(x[0] - x[1])
+        u = (self.margin - math.sqrt(x[1]) * z) / math.sqrt(variance)
+        ratio = hazard(u)
+        slope = ratio * (ratio - u)  # the derivative of the ratio
+        value = np.stack((ratio**2, u * ratio)) @ weights
+        by_u = np.stack((2 * ratio * slope, ratio + u * slope)) @ (weights * u)
+        bend = ratio * ((ratio - u) ** 2 + slope - 1)  # the second one
+        curvature = np.stack((2 * slope**2 + 2 * ratio * bend, 2 * slope + u * bend)) @ weights
+        by_norm = -(value + by_u / 2) / variance**2
+        # Rows are qhat and Qhat, then sqrt(qhat) and a; columns are Q and q.
+        orders = self.alpha * np.stack((by_norm, curvature / (2 * variance**2) - by_norm), axis=1)
+        linear, square = (float(one) for one in self.alpha * value / variance)
+        field = math.sqrt(linear)
+        chain = np.stack((orders[0] / (2 * field), (orders[1] - orders[0]) / 2))
+        z, weights = self._weight_grid
+        sums = self._weight_sums(Conjugates((square - linear) / 2, linear, math.nan), 4)
+        mean, second, third, fourth = sums[1:] / sums[0]
+        both = third - mean * second
+        image = np.array([weights @ second, weights @ mean**2])
+        by_field = (weights * z) @ np.stack((both, 2 * mean * (second - mean**2)), axis=1)
+        by_square = weights @ np.stack((fourth - second**2, 2 * mean * both), axis=1)
+        return image, np.stack((by_field, by_square), axis=1) @ chain
+
+    @np.errstate(all="ignore")  # where a step leads too far nothing is finite
+    def _newton(self, start: Array | None, tol: float, max_iter: int) -> Solution[Array]:
+        """Solve by Newton's method in Q and log(Q - q), which others change slowly; not where Q - q is large."""
+        if start is None or not (start[1] > 0 and start[0] - start[1] < NEARLY_AGREE * start[0]):
+            return Solution(np.full(2, np.nan), "unverified", math.nan, tol, 0)
+        x, most = start, min(NEWTON_STEPS, max_iter)
+        for iteration in range(most + 1):
+            image, jacobian = self.linearized(x)
+            residual = relative_gap(image, x)
+            if residual <= tol or iteration == most:
+                break
+            variance, new = x[0] - x[1], image[0] - image[1]
+            # Columns are the derivatives at fixed log(Q - q) and at fixed Q.
+            moved = jacobian @ np.array([[1.0, 0.0], [1.0, -variance]])
+            matrix = np.eye(2) - np.stack((moved[0], (moved[0] - moved[1]) / new))
+            gap = np.array([image[0] - x[0], math.log(max(new, 1e-300) / variance)])
+            if not (np.isfinite(matrix).all() and np.isfinite(gap).all()):
+                break
+            step = np.linalg.lstsq(matrix, gap, rcond=None)[0]
+            step *= LONGEST / max(LONGEST, abs(step[1]))
+            new = x[0] + step[0]
+            proposal = drawn_back(self.admissible, x, np.array([new, new - variance * math.exp(step[1])]), 5)
+            if not self.admissible(proposal):
+                break
+            x = proposal
+        return Solution.judged(x, residual, tol, iteration, admissible=self.admissible(x))
 
     def admissible(self, x: Array) -> bool:
         """Tell whether 0 <= q < Q <= 1, with a distance that the grid resolves.
@@ -179,16 +238,16 @@ class Saddle:
         # A start that only a finer grid resolves begins there.
         able = [start is None or grid.admissible(start) for grid in grids]
         for equations in grids[able.index(True) if any(able) else 0 :]:
-            found = equations._first(start, tol, max_iter)
-            iterations += found.iterations
-            if found.converged:
+            for search in (Saddle._newton, Saddle._first):
+                found = search(equations, start, tol, max_iter)
+                iterations += found.iterations
+                if not found.converged:
+                    continue
                 finer = replace(equations, step=equations.step / 2)
                 residual = max(found.residual, relative_gap(finer.update(found.value), found.value))
-                if residual <= FINE_GRID_TOLERANCE_RATIO * tol:
-                    return finer, Solution(
-                        found.value, "converged", residual, FINE_GRID_TOLERANCE_RATIO * tol, iterations
-                    )
-                found = replace(found, residual=residual, status="unverified", tol=FINE_GRID_TOLERANCE_RATIO * tol)
+                found = Solution(found.value, "unverified", residual, FINE_GRID_TOLERANCE_RATIO * tol, found.iterations)
+                if residual <= found.tol:
+                    return finer, replace(found, status="converged", iterations=iterations)
         # Each method has a limit of its own, and is no sign that more steps would help, unless the caller's is lower.
         gave_up = found.status == "max_iter" and max_iter >= FEWEST_STEPS
         return equations, replace(found, status="unverified" if gave_up else found.status, iterations=iterations)
@@ -205,14 +264,19 @@ class Saddle:
         if start is None:
             ways = [("anderson", 0.0, 100), ("newton", 0.0, 15)]
             ways += [("plain", 0.2, max_iter)] if self.step == STEP else []
+        begin = self.start() if start is None else start
         for method, damping, most in ways:
             found = solve_fixed_point(
-                self.update, self.start() if start is None else start, admissible=self.admissible, method=method,
-                damping=damping, tol=tol, max_iter=min(most, max_iter), check=False,
+                self.update, begin, admissible=self.admissible, method=method, tol=tol,
+                jacobian=lambda x: self.linearized(x)[1], damping=damping, max_iter=min(most, max_iter), check=False,
             )  # fmt: skip
             if found.converged:
                 break
         return found
+
+
+def _powers(levels: Array, highest: int) -> Array:
+    return np.stack([levels**power for power in range(highest + 1)])
 
 
 def reach_of_patterns(margin: float, overlap: float, least: float) -> float:

@@ -53,17 +53,18 @@ def tilted_sums(levels: Array, squares: Array, fields: Array, z: Array, powers: 
     sizes = _sizes(fields, z)
     for size in np.unique(sizes):
         rows = np.flatnonzero(sizes == size)
-        for some in np.array_split(rows, math.ceil(len(rows) * len(z) * len(levels) / (size * CACHED))):
+        for some in np.array_split(rows, math.ceil(powers.size * len(rows) * len(z) / (size * CACHED))):
             if not len(some):
                 continue
             blocks = _Blocks.of(levels, squares[some], fields[some], z, int(size))
-            found = np.empty((len(powers), *blocks.top.shape, size))
+            n, M, L = blocks.law.shape
             if size == 1:
-                found[..., 0] = np.moveaxis(blocks.law @ powers.T, 2, 0)
+                found = np.moveaxis(blocks.law @ powers.T, 2, 1)
             else:
-                for power, one in zip(powers, found, strict=True):
-                    np.matmul(blocks.law, power[:, None] * blocks.beside, out=one)
-            sums[:, some] = found.reshape(len(powers), len(some), -1)[:, :, : len(z)]
+                # All powers in one product, since those of a few centers alone are too small to be fast.
+                laws = blocks.law[:, None] * powers[:, None, :]
+                found = (laws.reshape(n, len(powers) * M, L) @ blocks.beside).reshape(n, len(powers), -1)
+            sums[:, some] = np.moveaxis(found, 1, 0)[:, :, : len(z)]
             tops[some] = np.repeat(blocks.top, size, axis=1)[:, : len(z)]
     return sums, tops
 
