@@ -1,8 +1,9 @@
 """Draws the figure of a table. Nothing is computed here: the CSV holds all that is drawn."""
 
+import gc
 import logging
-from collections.abc import Mapping
-from contextlib import chdir
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def draw_figure(
     given = rows[rows["kind"] == OWN]
     rows = rows[~rows["kind"].isin((JOINT, OWN))]
     panels = experiment.resolved_panels()
-    with _style(style):
+    with _style(style), _no_collection():
         own_width, height = experiment.figsize or figure_size(len(panels))
         wide = width or own_width
         figure = Figure(figsize=(wide, height * wide / own_width))
@@ -89,6 +90,22 @@ def draw_figure(
         for path in paths:
             with atomic_write(path) as temporary:
                 _save(figure, temporary, metadata(path.suffix, experiment.title, caption, made), dpi)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep Python from searching for garbage while a figure is drawn.
+
+    A figure makes a great many objects, nearly all of which live until it is written, and each search goes through
+    those of all libraries too. What a figure leaves is found after it.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _shown(panel: Panel) -> str:
@@ -121,15 +138,18 @@ def _draw_given(ax: Axes, rows: pd.DataFrame) -> None:
 def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float | None) -> None:
     """Write a figure whose panels are in their places, without the first drawing by which `savefig` would place them.
 
-    Text has other sizes at another resolution, which the figure therefore has only while it is written.
+    Text has other sizes at another resolution, which the figure therefore has only while it is written. A PNG is drawn
+    on the canvas on which the panels were placed, which knows the sizes of all texts already, and a PDF on its own.
     """
-    earlier, canvas = figure.dpi, (FigureCanvasPdf if file.suffix == ".pdf" else FigureCanvasAgg)(figure)
-    write: Any = canvas.print_pdf if isinstance(canvas, FigureCanvasPdf) else canvas.print_png  # both without types
+    earlier, placed = figure.dpi, figure.canvas
+    assert isinstance(placed, FigureCanvasAgg)
+    write: Any = FigureCanvasPdf(figure).print_pdf if file.suffix == ".pdf" else placed.print_png  # both without types
     try:
         figure.set_dpi(dpi or earlier)  # a PDF sets its own
         write(file, metadata=about)
     finally:
         figure.set_dpi(earlier)
+        figure.set_canvas(placed)
 
 
 def cycle_colors() -> list[str]:

@@ -1,5 +1,6 @@
 """Figures: drawn from the table alone, equal bytes for equal data."""
 
+import gc
 import math
 import struct
 from dataclasses import replace
@@ -48,6 +49,37 @@ def test_equal_data_give_equal_bytes_and_nothing_is_computed(rows, tmp_path):
         assert content == (tmp_path / "second" / name).read_bytes()
         assert b"CreationDate" not in content
         assert b"tEXtSoftware" not in content
+
+
+def test_a_picture_is_the_same_before_and_after_one_of_another_format(rows, tmp_path):
+    paths = [tmp_path / name for name in ("alone.png", "before.pdf", "after.png", "after.pdf")]
+    draw_figure(experiment(), rows, paths[0], dpi=100)
+    draw_figure(experiment(), rows, *paths[1:], dpi=100)
+    alone, before, png, pdf = (path.read_bytes() for path in paths)
+    assert alone == png
+    assert before == pdf
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_is_not_searched_for_while_drawing_but_as_before_after_it(rows, tmp_path, enabled):
+    seen = []
+
+    def draw(_ax, own):
+        seen.append(gc.isenabled())
+        if own["x"].max() > 3:
+            raise RuntimeError("what an experiment draws may fail")
+
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        draw_figure(experiment(draw=draw), rows, tmp_path / "f.png")
+        assert gc.isenabled() == enabled
+        with pytest.raises(RuntimeError, match="may fail"):
+            draw_figure(experiment(draw=draw), rows.assign(x=9.0), tmp_path / "f.png")
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+    assert seen == [False] * 3
 
 
 def test_pictures_say_what_they_are_and_how_they_were_made(rows, tmp_path):
