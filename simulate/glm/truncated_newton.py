@@ -7,6 +7,7 @@ single precision, which halves what is read from memory: a step is then inexact,
 much is left. The first steps see the gradient in single precision too. Those that decide the result do not.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ KEPT = 1e-2  # gradient relative to that at zero, from which on the matrix chang
 ROWS_PER_COLUMN = 100  # of the samples that set up the matrix, of which more tell the same
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
 TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
+NO_FACTOR = np.zeros((0, 0), np.float32)
 WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up once for the last digits
 
 
@@ -84,17 +86,17 @@ def truncated_newton(
     The caller has to look at it: the descent ends at the tolerance, where steps do not lower the gradient any more,
     after 60 steps, or with `max_products` products.
     """
-    small = _Samples(X.astype(np.float32), offsets)
-    outputs = () if n_outputs is None else (n_outputs,)
-    x = np.zeros((X.shape[1] + offsets.shape[1], *outputs))
-    descent = _Descent(small, ridge, expand, slice(None), n_outputs or 1, largest_move, max_products)
+    p, outputs = X.shape[1], () if n_outputs is None else (n_outputs,)
+    x = np.zeros((p + offsets.shape[1], *outputs))
+    diagonal = np.concatenate((np.full(p, ridge), np.zeros(len(x) - p)))
+    descent = _Descent(_single(X, offsets), diagonal, expand, slice(None), n_outputs or 1, largest_move, max_products)
     if descent.stride >= TALL and (descent.stride >= 2 * TALL or X.size > LARGE):
         rows = slice(None, None, descent.stride)
-        part = _Descent(descent.part, ridge / descent.stride, expand, rows, n_outputs or 1, largest_move, max_products)
+        less = diagonal / descent.stride
+        part = _Descent(descent.part, less, expand, rows, n_outputs or 1, largest_move, max_products)
         x = part.coarse(x, ROUGH).x
         descent.at_zero = descent.stride * part.at_zero
     place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x, tolerance)
-    p = X.shape[1]
     return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
 
 
@@ -132,13 +134,22 @@ class _Place:
     residual: float
 
 
+def _single(X: Array, offsets: Array) -> _Samples:
+    """Return the samples in single precision, their offsets, which are zeros and ones, as further columns of inputs."""
+    if not offsets.shape[1]:
+        return _Samples(X.astype(np.float32, order="C"), offsets)
+    inputs = np.empty((len(X), X.shape[1] + offsets.shape[1]), np.float32)
+    inputs[:, : X.shape[1]], inputs[:, X.shape[1] :] = X, offsets
+    return _Samples(inputs, offsets[:, :0])
+
+
 class _Descent:
     """One minimization: it counts steps and products, and keeps the matrix."""
 
     def __init__(
         self,
         small: _Samples,
-        ridge: float,
+        diagonal: Array,
         expand: Expand,
         rows: slice,
         outputs: int,
@@ -147,9 +158,8 @@ class _Descent:
     ) -> None:
         self.small, self.expand, self.rows = small, expand, rows
         self.largest_move, self.max_products = largest_move, max_products
-        n, self.p = small.inputs.shape
-        q = self.p + small.offsets.shape[1]
-        self.diagonal = np.concatenate((np.full(self.p, ridge), np.zeros(q - self.p)))
+        self.diagonal, (n, q) = diagonal, small.inputs.shape
+        self.p = int(np.count_nonzero(diagonal))  # coordinates that the ridge holds
         self.stride = max(1, n // (ROWS_PER_COLUMN * q))
         self.part = small if self.stride == 1 else small.every(self.stride)
         faster = FASTER if small.inputs.size <= CACHED else 1.0
@@ -220,8 +230,12 @@ class _Descent:
             self.set_up(place.at.curvature)
             self.set_up_at = place.length
         r = _apart(place.gradient / -place.length)
+        step = np.zeros_like(r)
+        if r.ndim == 1:
+            self.conjugate(place, r, step, enough)
+            return step * place.length
         q = z = self.solved(r)
-        step, rz = np.zeros_like(r), float(np.vdot(r, z))
+        rz = float(np.vdot(r, z))
         for _ in range(10 * len(r)):
             if self.since >= self.cost > self.cheap:
                 self.set_up(place.at.curvature)
@@ -241,13 +255,26 @@ class _Descent:
             q = z + rz / before * q
         return step * place.length
 
+    def conjugate(self, place: _Place, r: Array, step: Array, enough: float) -> None:
+        """Do the same for one output, compiled: the solution is added to the step."""
+        from simulate.glm.conjugate_gradients_kernel import conjugate_gradients  # numba takes a while to load
+
+        curvature, left, ended = place.at.curvature.astype(np.float32, copy=False), 10 * len(r), False
+        while not ended and left and self.products < self.max_products:
+            if self.since >= self.cost > self.cheap:
+                self.set_up(place.at.curvature)
+            most = min(left, self.max_products - self.products, self.cost - self.since if self.cost > self.cheap else left)
+            factor = self.factors[0].T if self.factors else NO_FACTOR
+            taken, ended = conjugate_gradients(
+                self.small.inputs, curvature, self.diagonal, factor, r, step, enough, math.ceil(most)
+            )
+            self.products, self.since, left = self.products + taken, self.since + taken, left - taken
+
     def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
         """Factor Newton's matrix of a part of the samples, or of all of them."""
         samples, stride = (self.small, 1) if whole else (self.part, self.stride)
         roots = np.sqrt(curvature[::stride]).astype(np.float32).reshape(len(samples.inputs), -1)
         A = samples.inputs
-        if samples.offsets.shape[1]:
-            A = np.hstack((A, samples.offsets.astype(np.float32)))
         self.factors, self.since = [], 0
         for root in roots.T:
             matrix = ssyrk(stride, (root[:, None] * A).T, lower=1)
