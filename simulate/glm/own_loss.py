@@ -9,12 +9,13 @@ is smooth and has a derivative needs no copies: truncated Newton steps come firs
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simulate.glm.convex_loss import EVERYWHERE, ConvexLoss, OwnLoss, own_loss
-from simulate.glm.truncated_newton import Numbers, Pulls, truncated_newton
+from simulate.glm.samples import Numbers, Pulls
+from simulate.glm.truncated_newton import truncated_newton
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 from theory.core import Array, FitError
 
@@ -108,17 +109,26 @@ class _Problem:
         if self.loss.given is None:  # differences of values do not tell the last digits of a gradient
             return None
 
+        down = -self.weights * self.sign
+
+        def arguments(h: Numbers, rows: slice) -> Array:
+            t = np.multiply(self.sign[rows], h)
+            t += self.origin[rows]
+            return t
+
         def pulls(h: Numbers, rows: slice) -> Pulls:
-            weights, sign = self.weights[rows], self.sign[rows]
-            t = self.origin[rows] + sign * h.astype(float, copy=False)
-            slope, bend = self.loss.slope_and_bend(t)
-            pull = -weights * sign * slope
-            curvature = (weights * bend).astype(h.dtype, copy=False)
-            pull = pull.astype(h.dtype, copy=False)
+            slope, bend = self.loss.slope_and_bend(arguments(h, rows))
+            pull = np.multiply(down[rows], slope).astype(h.dtype, copy=False)
+            bend *= self.weights[rows]
+            curvature = bend.astype(h.dtype, copy=False)
             return Pulls(pull, curvature, lambda moved: np.multiply(curvature, moved, out=moved))
 
+        def slopes(h: Numbers, rows: slice) -> Numbers:
+            return np.multiply(down[rows], self.loss.derivative(arguments(h, rows)))
+
+        options: Any = {"max_products": MAX_PRODUCTS, "tolerance": SMOOTH, "slopes": slopes}
         try:
-            found = truncated_newton(self.Z, self.offsets, ridge, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)
+            found = truncated_newton(self.Z, self.offsets, ridge, pulls, **options)
             if not found.residual <= SMOOTH:
                 return None
             t = np.asarray(self.origin + self.sign * found.fields)

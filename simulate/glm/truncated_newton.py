@@ -10,16 +10,14 @@ much is left. The first steps see the gradient in single precision too. Those th
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.linalg.blas import ssyrk
 
+from simulate.glm.samples import Expand, Numbers, Place, Pulls, Samples, single
 from theory.core import Array
-
-Numbers = NDArray[Any]  # in single or double precision
 
 TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
 COARSE = 3e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
@@ -34,23 +32,9 @@ KEPT = 1e-2  # gradient relative to that at zero, from which on the matrix chang
 ROWS_PER_COLUMN = 100  # of the samples that set up the matrix, of which more tell the same
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
 TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
+SETTLING = 1e-2
 NO_FACTOR = np.zeros((0, 0), np.float32)
 WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up once for the last digits
-
-
-class Pulls(NamedTuple):
-    """Hold what weighted losses are near some fields (n,) or (n, K): `pull` is minus their slopes.
-
-    `bent` returns by how much the pulls fall where the fields move, perhaps in place of these, and `curvature`, shaped
-    as the fields, what that is for a unit move of each field alone.
-    """
-
-    pull: Numbers
-    curvature: Numbers
-    bent: Callable[[Numbers], Numbers]
-
-
-Expand = Callable[[Numbers, slice], Pulls]
 
 
 @dataclass(frozen=True)
@@ -75,6 +59,7 @@ def truncated_newton(
     largest_move: float = np.inf,
     max_products: float = np.inf,
     tolerance: float = TOLERANCE,
+    slopes: Callable[[Numbers, slice], Numbers] | None = None,
 ) -> Descent:
     """Minimize (ridge/2) |v|^2 + sum of losses of h = X v + offsets b, by steps no field of which is larger.
 
@@ -88,59 +73,20 @@ def truncated_newton(
     """
     p, outputs = X.shape[1], () if n_outputs is None else (n_outputs,)
     x = np.zeros((p + offsets.shape[1], *outputs))
-    diagonal = np.concatenate((np.full(p, ridge), np.zeros(len(x) - p)))
-    descent = _Descent(_single(X, offsets), diagonal, expand, slice(None), n_outputs or 1, largest_move, max_products)
+    limits = n_outputs or 1, largest_move, max_products
+    descent, place = _Descent(Samples(X, offsets), p, ridge, expand, slice(None), *limits), None
+    descent.slopes = slopes
     if descent.stride >= TALL and (descent.stride >= 2 * TALL or X.size > LARGE):
         rows = slice(None, None, descent.stride)
-        less = diagonal / descent.stride
-        part = _Descent(descent.part, less, expand, rows, n_outputs or 1, largest_move, max_products)
+        part = _Descent(descent.part, p, ridge / descent.stride, expand, rows, *limits)
         x = part.coarse(x, ROUGH).x
         descent.at_zero = descent.stride * part.at_zero
-    place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x, tolerance)
+        if X.size <= CACHED and n_outputs is None:
+            place = descent.secants(x, tolerance)
+            x = place.x if place.length < descent.at_zero else x
+    if place is None or not place.residual <= tolerance:
+        place = descent.fine(descent.coarse(x, COARSE).x, tolerance)
     return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
-
-
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """Inputs (n, p) in either precision, with the columns of the offsets (n, k)."""
-
-    inputs: Numbers
-    offsets: Array
-
-    def every(self, stride: int) -> "_Samples":
-        return _Samples(np.ascontiguousarray(self.inputs[::stride]), self.offsets[::stride])
-
-    def fields(self, x: Array) -> Numbers:
-        """Return the fields of the coordinates x = (v, b)."""
-        p = self.inputs.shape[1]
-        h: Numbers = self.inputs @ x[:p].astype(self.inputs.dtype, copy=False)
-        return h + (self.offsets @ x[p:]).astype(h.dtype, copy=False) if self.offsets.shape[1] else h
-
-    def back(self, pull: Numbers) -> Array:
-        """Return (inputs, offsets)' pull."""
-        tied = self.inputs.T @ pull.astype(self.inputs.dtype, copy=False)
-        return np.concatenate((tied, self.offsets.T @ pull)) if self.offsets.shape[1] else tied.astype(float)
-
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """Coordinates x = (v, b), their fields, the losses there, the gradient, its length, and that over its parts."""
-
-    x: Array
-    h: Numbers
-    at: Pulls
-    gradient: Array
-    length: float
-    residual: float
-
-
-def _single(X: Array, offsets: Array) -> _Samples:
-    """Return the samples in single precision, their offsets, which are zeros and ones, as further columns of inputs."""
-    if not offsets.shape[1]:
-        return _Samples(X.astype(np.float32, order="C"), offsets)
-    inputs = np.empty((len(X), X.shape[1] + offsets.shape[1]), np.float32)
-    inputs[:, : X.shape[1]], inputs[:, X.shape[1] :] = X, offsets
-    return _Samples(inputs, offsets[:, :0])
 
 
 class _Descent:
@@ -148,28 +94,72 @@ class _Descent:
 
     def __init__(
         self,
-        small: _Samples,
-        diagonal: Array,
+        samples: Samples,
+        p: int,
+        ridge: float,
         expand: Expand,
         rows: slice,
         outputs: int,
         largest_move: float,
         max_products: float,
     ) -> None:
-        self.small, self.expand, self.rows = small, expand, rows
+        self.samples, self.p, self.expand, self.rows = samples, p, expand, rows
         self.largest_move, self.max_products = largest_move, max_products
-        self.diagonal, (n, q) = diagonal, small.inputs.shape
-        self.p = int(np.count_nonzero(diagonal))  # coordinates that the ridge holds
+        n, q = len(samples.inputs), samples.inputs.shape[1] + samples.offsets.shape[1]
+        self.diagonal = np.concatenate((np.full(p, ridge), np.zeros(q - p)))
         self.stride = max(1, n // (ROWS_PER_COLUMN * q))
-        self.part = small if self.stride == 1 else small.every(self.stride)
-        faster = FASTER if small.inputs.size <= CACHED else 1.0
+        faster = FASTER if n * q <= CACHED else 1.0
         self.per_column, self.cheap = PRODUCTS_PER_COLUMN * faster, CHEAP * faster
         self.cost = self.per_column * q * outputs / self.stride if n >= q else np.inf
         self.at_zero = self.set_up_at = np.inf  # lengths of gradients
         self.factors: list[Any] = []  # one for each output
+        self.slopes: Callable[[Numbers, slice], Numbers] | None = None
         self.steps = self.products = self.since = 0
 
-    def coarse(self, x: Array, tolerance: float) -> _Place:
+    @cached_property
+    def small(self) -> Samples:
+        """The samples in single precision."""
+        return self.samples if self.samples.inputs.dtype == np.float32 else single(self.samples)
+
+    @cached_property
+    def part(self) -> Samples:
+        """Those that set up the matrix, in single precision."""
+        return self.small if self.stride == 1 else single(self.samples.every(self.stride))
+
+    def secants(self, x: Array, tolerance: float) -> Place:
+        """Descend from near the minimum by a matrix of a part of the samples, which moves and gradients improve.
+
+        A step needs the gradient of all samples and nothing else (the method of Broyden, Fletcher, Goldfarb and
+        Shanno). It ends at the tolerance, or where a step has not halved the gradient.
+        """
+        place, whole = self.place(self.samples, x), False
+        self.set_up(place.at.curvature)
+        moves: list[tuple[Array, Array, float]] = []
+        while self.factors and not (self.ended(place) or place.residual <= tolerance):
+            step, sizes = place.gradient / -place.length, []
+            for move, change, along in reversed(moves):
+                sizes.append(float(move @ step) / along)
+                step -= sizes[-1] * change
+            step = self.solved(step)
+            for (move, change, along), size in zip(moves, reversed(sizes), strict=True):
+                step += (size - float(change @ step) / along) * move
+            step *= place.length
+            h = self.samples.fields(place.x + step)
+            at = None if self.slopes is None else place.at._replace(pull=self.slopes(h, self.rows))
+            new = self.place(self.samples, place.x + step, h, at)
+            self.steps, self.products = self.steps + 1, self.products + 1
+            if not new.length < 0.5 * place.length:
+                break
+            change = new.gradient - place.gradient
+            moves.append((step, change, float(step @ change)))
+            place = new
+            if not whole and place.length < SETTLING * self.at_zero:
+                at, whole = place.at if self.slopes is None else self.expand(place.h, self.rows), True
+                self.set_up(at.curvature, whole=True)
+                moves.clear()
+        return place
+
+    def coarse(self, x: Array, tolerance: float) -> Place:
         """Descend with gradients in single precision, until the gradient is small or needs a better one."""
         place = self.place(self.small, x) if x.any() else None
         if place is None or not place.length < self.at_zero:  # which a part of the samples tells
@@ -185,9 +175,9 @@ class _Descent:
             enough, place = min(0.9 * (new.length / place.length) ** 2, COARSEST), new
         return place
 
-    def fine(self, samples: _Samples, x: Array, tolerance: float) -> _Place:
+    def fine(self, x: Array, tolerance: float) -> Place:
         """Descend with gradients in double precision, to the tolerance or until only rounding is left."""
-        place = self.place(samples, x)
+        place = self.place(self.samples, x)
         # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
         exact = self.stride > 1 and self.per_column * len(x) <= WHOLE and x.ndim == 1
         if exact := exact and tolerance < place.residual < CLOSE:
@@ -199,16 +189,24 @@ class _Descent:
             else:
                 step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
             whole = place.residual < CLOSE or place.length < KEPT * CLOSE * self.at_zero
-            new = self.place(samples, place.x + step) if whole else self.moved(samples, place, step)
+            new = self.near(place, step) if whole else self.moved(self.samples, place, step)
             if not new.length < 0.5 * place.length:
                 return new if new.length < place.length else place
             place = new
         return place
 
-    def ended(self, place: _Place) -> bool:
+    def near(self, place: Place, step: Array) -> Place:
+        """Go to the end of a small step; curvatures that cost as much as slopes are kept where it was a good one."""
+        if self.slopes is None:
+            return self.place(self.samples, place.x + step)
+        h = self.samples.fields(place.x + step)
+        new = self.place(self.samples, place.x + step, h, place.at._replace(pull=self.slopes(h, self.rows)))
+        return new if new.length < KEPT * place.length else self.place(self.samples, place.x + step, h)
+
+    def ended(self, place: Place) -> bool:
         return self.steps == MAX_STEPS or self.products >= self.max_products or not np.isfinite(place.length)
 
-    def place(self, samples: _Samples, x: Array, h: Numbers | None = None, at: Pulls | None = None) -> _Place:
+    def place(self, samples: Samples, x: Array, h: Numbers | None = None, at: Pulls | None = None) -> Place:
         h = samples.fields(x) if h is None else h
         at = self.expand(h, self.rows) if at is None else at
         tied, back, p = self.by_columns(x), samples.back(at.pull), self.p
@@ -216,14 +214,14 @@ class _Descent:
         parts = float(np.linalg.norm(tied[:p]) + np.linalg.norm(back[:p]))
         # Where both parts vanish, as for inputs that are all zero, so does their difference.
         left = float(np.linalg.norm(gradient[:p])) / parts if parts else 0.0
-        free = float(abs(back[p:]).max(initial=0.0)) / (float(abs(at.pull).sum()) + 1e-300)
-        return _Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free))
+        free = float(abs(back[p:]).max()) / (float(abs(at.pull).sum()) + 1e-300) if len(back) > p else 0.0
+        return Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free))
 
     def by_columns(self, x: Array) -> Array:
         """Return the part of the gradient at x that comes from the ridge."""
         return np.asarray((self.diagonal * x.T).T)
 
-    def direction(self, place: _Place, enough: float) -> Array:
+    def direction(self, place: Place, enough: float) -> Array:
         """Solve Newton's equations by conjugate gradients, until what is left of the gradient is this share of it."""
         self.steps += 1
         if self.cost <= self.cheap and not (self.factors and self.set_up_at <= KEPT * self.at_zero):
@@ -255,7 +253,7 @@ class _Descent:
             q = z + rz / before * q
         return step * place.length
 
-    def conjugate(self, place: _Place, r: Array, step: Array, enough: float) -> None:
+    def conjugate(self, place: Place, r: Array, step: Array, enough: float) -> None:
         """Do the same for one output, compiled: the solution is added to the step."""
         from simulate.glm.conjugate_gradients_kernel import conjugate_gradients  # numba takes a while to load
 
@@ -272,14 +270,14 @@ class _Descent:
 
     def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
         """Factor Newton's matrix of a part of the samples, or of all of them."""
-        samples, stride = (self.small, 1) if whole else (self.part, self.stride)
+        samples, stride = (self.samples, 1) if whole else (self.part, self.stride)
         roots = np.sqrt(curvature[::stride]).astype(np.float32).reshape(len(samples.inputs), -1)
-        A = samples.inputs
         self.factors, self.since = [], 0
         for root in roots.T:
-            matrix = ssyrk(stride, (root[:, None] * A).T, lower=1)
+            matrix = samples.weighted_square(root)
+            matrix *= stride
             matrix[np.arange(len(matrix)), np.arange(len(matrix))] += self.diagonal
-            factor, failed = lapack.spotrf(matrix, lower=1, overwrite_a=1)
+            factor, failed = lapack.spotrf(matrix.T, lower=1, overwrite_a=1)
             if failed:  # too close to singular for single precision
                 self.factors, self.cost = [], np.inf
                 return
@@ -293,7 +291,7 @@ class _Descent:
         z = np.array([lapack.spotrs(factor, column, lower=1)[0] for factor, column in each], float).T
         return z[:, 0] if r.ndim == 1 else _apart(z)
 
-    def moved(self, samples: _Samples, place: _Place, step: Array) -> _Place:
+    def moved(self, samples: Samples, place: Place, step: Array) -> Place:
         """Go to the end of the step, or to where the slope along it is less than half of that at the start."""
         along = self.small.fields(step)
         tied, bend = float(np.vdot(self.by_columns(place.x), step)), float(np.vdot(self.by_columns(step), step))

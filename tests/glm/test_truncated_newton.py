@@ -10,7 +10,8 @@ import simulate.glm.smooth
 import simulate.glm.truncated_newton as truncated
 from simulate.glm import fit, fit_coupled, fit_multiclass
 from simulate.glm.convex_loss import own_loss
-from simulate.glm.truncated_newton import Pulls, truncated_newton
+from simulate.glm.samples import Pulls
+from simulate.glm.truncated_newton import truncated_newton
 
 
 def data(n, p, loss="logistic", decay=0.0, seed=0):
