@@ -40,21 +40,21 @@ class _Point(NamedTuple):
 
 def convex(
     X: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss, ridge: float = 1.0
-) -> tuple[Array, Array, float, int]:
+) -> tuple[Array, Array, float, int, Array | None]:
     """Minimize (ridge/2) |v|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = X v + offsets b, sign = +-1.
 
-    Returns v, b, the gap between the primal and the dual problem relative to the risk, and the number of Newton steps.
+    Returns v, b, the gap between the primal and the dual problem relative to the risk, the steps, and h where known.
     Raises ValueError for a loss that is not convex, FitError where the gap stays above 1e-6, or leaves open more than
     1e-2 of the weights.
     """
     own = own_loss(loss)
     problem, p = _Problem(X, origin, sign, offsets, weights, own), X.shape[1]
     if (smooth := problem.smoothly_descended(ridge)) is not None:
-        point, steps = smooth
+        point, steps, h = smooth
         gap, off = problem.smooth_gap(point, ridge)
         if gap <= GOOD and off <= ACCEPTED_ERROR:
             own.require_convex(np.concatenate((EVERYWHERE, point.copies)))
-            return point.x[:p], point.x[p:], gap, steps
+            return point.x[:p], point.x[p:], gap, steps, h
     own.require_convex(EVERYWHERE)
     Z = X / np.sqrt(ridge)
     problem = replace(problem, Z=Z, kernel=kernel_of(Z))
@@ -78,7 +78,7 @@ def convex(
             f"dual problem, by which the weights may be off by {off:.2g} of their size; take a less extreme lam, or no "
             "bias if nothing bounds it"
         )
-    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps
+    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps, None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,8 @@ class _Problem:
     def arguments(self, x: Array) -> Array:
         return np.asarray(self.origin + self.sign * self.fields(x))
 
-    def smoothly_descended(self, ridge: float) -> tuple[_Point, int] | None:
-        """Minimize by truncated Newton steps and return the number of steps; None where they do not end at a minimum.
+    def smoothly_descended(self, ridge: float) -> tuple[_Point, int, Array] | None:
+        """Minimize by truncated Newton steps; return their number and the fields too, None where they find no minimum.
 
         The inputs Z are those of the coordinates (v, b) here, with any ridge. Curvatures are differences of the
         derivative. At a kink these are wrong, and so are steps for a loss that is not finite everywhere.
@@ -132,7 +132,7 @@ class _Problem:
             if not found.residual <= SMOOTH:
                 return None
             t = np.asarray(self.origin + self.sign * found.fields)
-            return _Point(np.concatenate((found.v, found.b)), t, self.loss.derivative(t)), found.steps
+            return _Point(np.concatenate((found.v, found.b)), t, self.loss.derivative(t)), found.steps, found.fields
         except (ValueError, np.linalg.LinAlgError):  # of a function that fails far from the minimum
             return None
 
