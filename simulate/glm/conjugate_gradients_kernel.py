@@ -37,6 +37,11 @@ def conjugate_gradients(
     single, back = np.empty(p, np.float32), np.empty(p, np.float32)
     zero = np.float32(0.0)
     before = 1.0
+    bent, m = np.empty(n, np.int64), 0  # rows with a curvature, which alone are read
+    for i in range(n):
+        if curvature[i] != zero:
+            bent[m] = i
+            m += 1
     for taken in range(most):
         for j in range(p):
             z[j] = r[j]
@@ -64,8 +69,9 @@ def conjugate_gradients(
             q[j] = z[j] + turn * q[j] if taken else z[j]
             single[j] = q[j]
             back[j] = zero
-        for i in range(0, n - 3, 4):
-            row0, row1, row2, row3 = inputs[i], inputs[i + 1], inputs[i + 2], inputs[i + 3]
+        for s in range(0, m - 3, 4):
+            i0, i1, i2, i3 = bent[s], bent[s + 1], bent[s + 2], bent[s + 3]
+            row0, row1, row2, row3 = inputs[i0], inputs[i1], inputs[i2], inputs[i3]
             h0, h1, h2, h3 = zero, zero, zero, zero
             for j in range(p):
                 x = single[j]
@@ -73,13 +79,14 @@ def conjugate_gradients(
                 h1 += row1[j] * x
                 h2 += row2[j] * x
                 h3 += row3[j] * x
-            h0 *= curvature[i]
-            h1 *= curvature[i + 1]
-            h2 *= curvature[i + 2]
-            h3 *= curvature[i + 3]
+            h0 *= curvature[i0]
+            h1 *= curvature[i1]
+            h2 *= curvature[i2]
+            h3 *= curvature[i3]
             for j in range(p):
                 back[j] += h0 * row0[j] + h1 * row1[j] + (h2 * row2[j] + h3 * row3[j])
-        for i in range(n - n % 4, n):
+        for s in range(m - m % 4, m):
+            i = bent[s]
             row = inputs[i]
             h = zero
             for j in range(p):

@@ -121,7 +121,7 @@ class OwnLoss:
         most *= 2
         most -= np.minimum(least, middle, out=least)
         most[~inside] = np.inf
-        return most
+        return np.asarray(most)
 
     def require_convex(self, t: Array) -> None:
         """Refuse a loss whose slopes fall, or are not those of its values, between the given arguments."""

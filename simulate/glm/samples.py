@@ -36,6 +36,7 @@ class Samples:
     offsets: Array
 
     def every(self, stride: int) -> "Samples":
+        """Return one in so many of the samples."""
         return Samples(self.inputs[::stride], self.offsets[::stride])
 
     def fields(self, x: Array) -> Numbers:
@@ -74,6 +75,18 @@ class Place:
     gradient: Array
     length: float
     residual: float
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Hold where a descent has ended: weights v, offsets b, fields, the relative gradient, steps and products."""
+
+    v: Array
+    b: Array
+    fields: Array
+    residual: float
+    steps: int
+    products: int
 
 
 def single(samples: Samples) -> Samples:

@@ -2,28 +2,29 @@
 
 A step solves Newton's equations by conjugate gradients: each of them multiplies the inputs once from either side. The
 matrix of these equations, whose set-up takes as long as some p/10 such products, is set up only where so many were not
-enough, and then serves as preconditioner of what follows; of many samples a part sets it up. The products are taken in
-single precision, which halves what is read from memory: a step is then inexact, but the gradient behind it tells how
-much is left. The first steps see the gradient in single precision too. Those that decide the result do not.
+enough, and then serves as preconditioner of what follows; of many samples a part sets it up, and if these stay in the
+cache nothing but gradients follows. The products are taken in single precision, which halves what is read from memory:
+a step is then inexact, but the gradient behind it tells how much is left. The first steps see the gradient in single
+precision too. Those that decide the result do not.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
-from simulate.glm.samples import Expand, Numbers, Place, Pulls, Samples, single
+from simulate.glm.samples import Descent, Expand, Numbers, Place, Pulls, Samples, single
+from simulate.glm.secants import Move, secant_step
 from theory.core import Array
 
 TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
-COARSE = 3e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
+COARSE = 1e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
 ROUGH = 1e-2  # gradient relative to that at zero, to which a part of the samples is fitted
 CLOSE = 1e-2  # relative gradient from which on whole steps are taken: the next gradient tells whether they were good
-COARSEST, FINEST = 0.3, 2e-6  # share of the gradient that conjugate gradients leave
+COARSEST, FINEST = 0.3, 1e-5  # share of the gradient that conjugate gradients leave
 MAX_STEPS, LINE_STEPS = 60, 20
 STEEPEST = 0.5  # slope at the end of a step relative to that at its beginning, if the step has gone too far
 PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matrix, from as many rows as a product reads
@@ -32,21 +33,8 @@ KEPT = 1e-2  # gradient relative to that at zero, from which on the matrix chang
 ROWS_PER_COLUMN = 50  # of the samples that set up the matrix, of which more tell the same
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
 TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
-SETTLING = 1e-2  # gradient relative to that at zero, from which on one matrix of all samples serves to the end
 NO_FACTOR = np.zeros((0, 0), np.float32)
 WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up once for the last digits
-
-
-@dataclass(frozen=True)
-class Descent:
-    """Where a descent has ended: weights v, offsets b and fields, the relative gradient, the steps and the products."""
-
-    v: Array
-    b: Array
-    fields: Array
-    residual: float
-    steps: int
-    products: int
 
 
 def truncated_newton(
@@ -64,9 +52,9 @@ def truncated_newton(
     """Minimize (ridge/2) |v|^2 + sum of losses of h = X v + offsets b, by steps no field of which is larger.
 
     X is (n, p); v is (p,) and h (n,), or (p, K) and (n, K) for K = `n_outputs` of a loss that depends on differences of
-    the fields only. `expand` tells the losses of a part of
-    the samples near given fields, in the precision of these. The residual is the gradient by v relative to the lengths
-    of its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
+    the fields only. `expand` tells the losses of a part of the samples near given fields, in the precision of these;
+    `slopes` tells the pulls alone, where that costs less. The residual is the gradient by v relative to the lengths of
+    its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
     lower bound of the curvature, a residual r proves |v - v*| <= 2 r |v| where there are no offsets.
     The caller has to look at it: the descent ends at the tolerance, where steps do not lower the gradient any more,
     after 60 steps, or with `max_products` products.
@@ -129,31 +117,22 @@ class _Descent:
     def secants(self, x: Array, tolerance: float) -> Place:
         """Descend from near the minimum by a matrix of a part of the samples, which moves and gradients improve.
 
-        A step needs the gradient of all samples and nothing else (the method of Broyden, Fletcher, Goldfarb and
-        Shanno). It ends at the tolerance, or where a step has not halved the gradient.
+        A step needs the gradient of all samples and nothing else. It ends where one has not halved the gradient.
         """
         place, whole = self.place(self.samples, x), False
         self.set_up(place.at.curvature)
-        moves: list[tuple[Array, Array, float]] = []
+        moves: list[Move] = []
         while self.factors and not (self.ended(place) or place.residual <= tolerance):
-            step, sizes = place.gradient / -place.length, []
-            for move, change, along in reversed(moves):
-                sizes.append(float(move @ step) / along)
-                step -= sizes[-1] * change
-            step = self.solved(step)
-            for (move, change, along), size in zip(moves, reversed(sizes), strict=True):
-                step += (size - float(change @ step) / along) * move
-            step *= place.length
+            step = place.length * secant_step(place.gradient / place.length, moves, self.solved)
             h = self.samples.fields(place.x + step)
             at = None if self.slopes is None else place.at._replace(pull=self.slopes(h, self.rows))
             new = self.place(self.samples, place.x + step, h, at)
             self.steps, self.products = self.steps + 1, self.products + 1
             if not new.length < 0.5 * place.length:
                 break
-            change = new.gradient - place.gradient
-            moves.append((step, change, float(step @ change)))
+            moves.append((step, new.gradient - place.gradient))
             place = new
-            if not whole and place.length < SETTLING * self.at_zero:
+            if not whole and place.length < KEPT * self.at_zero:
                 at, whole = place.at if self.slopes is None else self.expand(place.h, self.rows), True
                 self.set_up(at.curvature, whole=True)
                 moves.clear()
@@ -261,7 +240,8 @@ class _Descent:
         while not ended and left and self.products < self.max_products:
             if self.since >= self.cost > self.cheap:
                 self.set_up(place.at.curvature)
-            most = min(left, self.max_products - self.products, self.cost - self.since if self.cost > self.cheap else left)
+            until_set_up = self.cost - self.since if self.cost > self.cheap else left
+            most = min(left, self.max_products - self.products, until_set_up)
             factor = self.factors[0].T if self.factors else NO_FACTOR
             taken, ended = conjugate_gradients(
                 self.small.inputs, curvature, self.diagonal, factor, r, step, enough, math.ceil(most)

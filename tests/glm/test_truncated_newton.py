@@ -266,6 +266,7 @@ def test_the_matrix_is_kept_near_the_minimum(monkeypatch):
     """Of many samples it is set up at the first steps alone, and the minimum is the same."""
     X, y = data(9000, 20, "poisson")
     monkeypatch.setattr(truncated, "WHOLE", 0.0)  # no matrix of all samples
+    monkeypatch.setattr(truncated, "CACHED", 0)  # and no steps by gradients alone
     set_up = truncated._Descent.set_up
     made = []
     monkeypatch.setattr(truncated._Descent, "set_up", lambda self, at, **how: (made.append(1), set_up(self, at, **how)))
