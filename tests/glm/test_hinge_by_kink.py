@@ -178,6 +178,8 @@ def test_many_samples_of_little_pull_are_fitted_at_the_kink(n, p):
     found = hinge_by_kink(Z, y, offsets, weights, 1e-10)
     assert found is not None
     u, b, _, _ = simulate.glm.hinge._interior_point(Z, y, offsets, weights)
-    assert found.u == pytest.approx(u, abs=1e-6)
-    assert found.b == pytest.approx(b, abs=1e-6)
+    least = objective(Z, y, offsets, weights, u, b)
+    assert objective(Z, y, offsets, weights, found.u, found.b) == pytest.approx(least, rel=1e-9)
+    assert found.u == pytest.approx(u, abs=1e-4)
+    assert found.b == pytest.approx(b, abs=1e-4)
     assert hinge_by_kink(Z * np.sqrt(10.0), y, offsets, weights, 1e-10) is None
