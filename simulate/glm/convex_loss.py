@@ -1,5 +1,6 @@
 """Reads a convex loss of a user: its values, slopes and curvatures, its copies on springs and its conjugate."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -53,9 +54,14 @@ class OwnLoss:
 
     def slope_and_bend(self, t: Array) -> tuple[Array, Array]:
         """Return l'(t), and l''(t) as its difference to one side: all in one call of the user's function."""
-        n, step = len(t), CURVATURE_STEP * (1 + abs(t))
+        n, step = len(t), abs(t)
+        step += 1
+        step *= CURVATURE_STEP
         slopes = self.derivative(np.concatenate((t, t + step)))
-        return slopes[:n], np.maximum(slopes[n:] - slopes[:n], 0.0) / step
+        bend = slopes[n:] - slopes[:n]
+        np.maximum(bend, 0.0, out=bend)
+        bend /= step
+        return slopes[:n], bend
 
     def bend(self, t: Array) -> Array:
         """Return l''(t) as a difference of derivatives."""
@@ -99,16 +105,23 @@ class OwnLoss:
         the lines through two of them, hence by no more than they differ. That its maximum lies in the interval, up to
         the noise of slopes, is verified by the slopes at both ends of a wider one.
         """
-        n = len(g)
-        step, wide = NARROW_STEP * (1 + abs(at)), CURVATURE_STEP * (1 + abs(at))
-        slack = NOISE * (1 + abs(g))
-        slopes = self.derivative(np.concatenate((at - wide, at + wide)))
-        inside = (slopes[:n] <= g + slack) & (slopes[n:] >= g - slack)
-        ends = np.concatenate((at - step, at + step))
-        left, right = np.split(np.concatenate((g, g)) * ends - self.value(ends), 2)
-        middle = g * at - value
-        most, least = np.maximum(np.maximum(left, right), middle), np.minimum(np.minimum(left, right), middle)
-        return np.where(inside, 2 * most - least, np.inf)
+        unit, slack, middle = 1 + abs(at), NOISE * (1 + abs(g)), g * at - value
+        ends = np.stack((at - CURVATURE_STEP * unit, at + CURVATURE_STEP * unit))
+        slopes = self.derivative(ends.ravel()).reshape(ends.shape)
+        inside = (slopes[0] <= g + slack) & (slopes[1] >= g - slack)
+        # In place, since so many arrays at once would not stay in the cache.
+        unit *= NARROW_STEP
+        np.subtract(at, unit, out=ends[0])
+        np.add(at, unit, out=ends[1])
+        values = self.value(ends.ravel())
+        ends *= g
+        ends -= values.reshape(ends.shape)
+        most, least = np.maximum(ends[0], ends[1]), np.minimum(ends[0], ends[1], out=ends[0])
+        np.maximum(most, middle, out=most)
+        most *= 2
+        most -= np.minimum(least, middle, out=least)
+        most[~inside] = np.inf
+        return np.asarray(most)
 
     def require_convex(self, t: Array) -> None:
         """Refuse a loss whose slopes fall, or are not those of its values, between the given arguments."""
@@ -136,12 +149,14 @@ class OwnLoss:
             )
 
     def _called(self, what: str, function: Callable[[Array], Array], t: Array) -> Array:
-        if not np.isfinite(t).all():
+        if not _surely_finite(t) and not np.isfinite(t).all():
             raise np.linalg.LinAlgError("the arguments of the loss overflow")
         try:
             given = np.asarray(function(t.copy()))  # a function may work in place
         except Exception as failed:  # it is the user's function, and may raise anything
             raise ValueError(f"loss {self.name!r} must have a {what} of arrays, it raised {failed!r}") from failed
+        if given.dtype == float and given.shape == t.shape and _surely_finite(given):
+            return given
         if given.dtype in COARSE:  # differences of such values say nothing of slopes
             raise ValueError(f"loss {self.name!r} must have a {what} in double precision, got dtype {given.dtype}")
         values = checks.real_array(f"{what} of loss {self.name!r}", given)
@@ -152,6 +167,11 @@ class OwnLoss:
             k = int(np.argmin(np.isfinite(values)))
             raise ValueError(f"loss {self.name!r} must have a finite {what}, got {values[k]} at the argument {t[k]:g}")
         return values
+
+
+def _surely_finite(t: Array) -> bool:
+    """Say whether the sum of squares is finite, which takes less time than to look at each number."""
+    return math.isfinite(np.vdot(t, t))
 
 
 def own_loss(loss: ConvexLoss) -> OwnLoss:

@@ -17,6 +17,7 @@ from theory.core import Array
 
 LARGEST_PULL = 3e3  # largest weight times the mean square length of a row, up to which few sweeps are enough
 ROWS_PER_COLUMN = 10  # of which more are so near to the kink that single precision does not tell them apart
+SOFT_PULL = 30.0  # the same pull times samples per column, up to which it still tells them, since few are at the kink
 TOLERANCES, SWEEPS = (1e-1, 1e-2, 1e-3), 300  # of slopes, from which the active set is tried; sweeps to each
 SET_STEPS = 8  # in which the sets have to come to rest
 EXACT = 1e-12  # gap relative to the risk, at which no further step is tried
@@ -40,7 +41,8 @@ def hinge_by_kink(Z: Array, y: Array, offsets: Array, weights: Array, tolerance:
     """
     n, p = Z.shape
     mean_square = float(np.vdot(Z, Z)) / n
-    if n > ROWS_PER_COLUMN * p or not float(weights.max()) * mean_square <= LARGEST_PULL:
+    pull = float(weights.max()) * mean_square
+    if not pull <= (LARGEST_PULL if n <= ROWS_PER_COLUMN * p else SOFT_PULL * p / n):
         return None
     from simulate.glm.hinge_kernel import descend  # numba takes a third of a second to load
 

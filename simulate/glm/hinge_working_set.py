@@ -7,6 +7,7 @@ a piecewise quadratic function of as many unknowns as columns is left, whose New
 their bounds alone. The gap between the primal and the dual problem of all samples proves the result.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -174,11 +175,11 @@ class _Springs(NamedTuple):
         least, vain = np.inf, 0
         while True:
             pulled = self.a + self.stiffness * lack
-            held = np.clip(pulled, 0, self.weights)
+            held = self._held(pulled)
             own, back = self.tied * x, self.base + held @ self.G
             gradient = own - back
-            left = float(np.linalg.norm(gradient))
-            parts = float(np.linalg.norm(own) + np.linalg.norm(back))
+            left = math.sqrt(gradient @ gradient)
+            parts = math.sqrt(own @ own) + math.sqrt(back @ back)
             vain = vain + 1 if NOISE * parts > left > 0.5 * least else 0  # only rounding is left
             least = min(least, left)
             if taken == MAX_STEPS or left <= enough * parts + floor or vain == IN_VAIN:
@@ -190,11 +191,15 @@ class _Springs(NamedTuple):
             size = self._length(pulled, along, step, float((own - self.base) @ step), float(gradient @ step))
             x, lack, taken = x + size * step, lack - size * along, taken + 1
 
+    def _held(self, pulled: Array) -> Array:
+        held = np.maximum(pulled, 0.0)
+        return np.minimum(held, self.weights, out=held)
+
     def _newton(self, gradient: Array, free: NDArray[np.bool_]) -> Array | None:
         few = self.G[free]
         matrix = dsyrk(self.stiffness, few.T, lower=1) if len(few) else np.zeros((len(gradient),) * 2, order="F")
-        at = np.arange(len(gradient))
-        matrix[at, at] += np.where(self.tied > 0, 1.0, SOFT * self.stiffness)
+        diagonal = np.einsum("ii->i", matrix)
+        diagonal += np.where(self.tied > 0, 1.0, SOFT * self.stiffness)
         factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1, clean=0)
         return None if failed else -lapack.dpotrs(factor, gradient, lower=1)[0]
 
@@ -204,7 +209,7 @@ class _Springs(NamedTuple):
         low, high, at_low, at_high = 0.0, 1.0, steepest, np.inf
         size, moved = 1.0, self.stiffness * along
         for _ in range(LINE_STEPS):
-            slope = start + size * bend - float(np.clip(pulled - size * moved, 0, self.weights) @ along)
+            slope = start + size * bend - float(self._held(pulled - size * moved) @ along)
             if slope <= -STEEPEST * steepest and (slope >= STEEPEST * steepest or size == 1.0):
                 break
             if slope > 0:

@@ -9,8 +9,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from simulate.glm.fit import checked_inputs
+from simulate.glm.samples import Numbers, Pulls
 from simulate.glm.smooth import Minimum
-from simulate.glm.truncated_newton import Numbers, Pulls, truncated_newton
+from simulate.glm.truncated_newton import truncated_newton
 from simulate.glm.weighted_ridge import weighted_ridge
 from theory.core import Array, Count, FitError, Positive, SolverResult, checked, checks
 

@@ -9,12 +9,13 @@ is smooth and has a derivative needs no copies: truncated Newton steps come firs
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simulate.glm.convex_loss import EVERYWHERE, ConvexLoss, OwnLoss, own_loss
-from simulate.glm.truncated_newton import Numbers, Pulls, truncated_newton
+from simulate.glm.samples import Numbers, Pulls
+from simulate.glm.truncated_newton import truncated_newton
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 from theory.core import Array, FitError
 
@@ -39,21 +40,21 @@ class _Point(NamedTuple):
 
 def convex(
     X: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss, ridge: float = 1.0
-) -> tuple[Array, Array, float, int]:
+) -> tuple[Array, Array, float, int, Array | None]:
     """Minimize (ridge/2) |v|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = X v + offsets b, sign = +-1.
 
-    Returns v, b, the gap between the primal and the dual problem relative to the risk, and the number of Newton steps.
+    Returns v, b, the gap between the primal and the dual problem relative to the risk, the steps, and h where known.
     Raises ValueError for a loss that is not convex, FitError where the gap stays above 1e-6, or leaves open more than
     1e-2 of the weights.
     """
     own = own_loss(loss)
     problem, p = _Problem(X, origin, sign, offsets, weights, own), X.shape[1]
     if (smooth := problem.smoothly_descended(ridge)) is not None:
-        point, steps = smooth
+        point, steps, h = smooth
         gap, off = problem.smooth_gap(point, ridge)
         if gap <= GOOD and off <= ACCEPTED_ERROR:
             own.require_convex(np.concatenate((EVERYWHERE, point.copies)))
-            return point.x[:p], point.x[p:], gap, steps
+            return point.x[:p], point.x[p:], gap, steps, h
     own.require_convex(EVERYWHERE)
     Z = X / np.sqrt(ridge)
     problem = replace(problem, Z=Z, kernel=kernel_of(Z))
@@ -77,7 +78,7 @@ def convex(
             f"dual problem, by which the weights may be off by {off:.2g} of their size; take a less extreme lam, or no "
             "bias if nothing bounds it"
         )
-    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps
+    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps, None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +100,8 @@ class _Problem:
     def arguments(self, x: Array) -> Array:
         return np.asarray(self.origin + self.sign * self.fields(x))
 
-    def smoothly_descended(self, ridge: float) -> tuple[_Point, int] | None:
-        """Minimize by truncated Newton steps and return the number of steps; None where they do not end at a minimum.
+    def smoothly_descended(self, ridge: float) -> tuple[_Point, int, Array] | None:
+        """Minimize by truncated Newton steps; return their number and the fields too, None where they find no minimum.
 
         The inputs Z are those of the coordinates (v, b) here, with any ridge. Curvatures are differences of the
         derivative. At a kink these are wrong, and so are steps for a loss that is not finite everywhere.
@@ -108,21 +109,30 @@ class _Problem:
         if self.loss.given is None:  # differences of values do not tell the last digits of a gradient
             return None
 
+        down = -self.weights * self.sign
+
+        def arguments(h: Numbers, rows: slice) -> Array:
+            t = np.multiply(self.sign[rows], h)
+            t += self.origin[rows]
+            return t
+
         def pulls(h: Numbers, rows: slice) -> Pulls:
-            weights, sign = self.weights[rows], self.sign[rows]
-            t = self.origin[rows] + sign * h.astype(float, copy=False)
-            slope, bend = self.loss.slope_and_bend(t)
-            pull = -weights * sign * slope
-            curvature = (weights * bend).astype(h.dtype, copy=False)
-            pull = pull.astype(h.dtype, copy=False)
+            slope, bend = self.loss.slope_and_bend(arguments(h, rows))
+            pull = np.multiply(down[rows], slope).astype(h.dtype, copy=False)
+            bend *= self.weights[rows]
+            curvature = bend.astype(h.dtype, copy=False)
             return Pulls(pull, curvature, lambda moved: np.multiply(curvature, moved, out=moved))
 
+        def slopes(h: Numbers, rows: slice) -> Numbers:
+            return np.multiply(down[rows], self.loss.derivative(arguments(h, rows)))
+
+        options: Any = {"max_products": MAX_PRODUCTS, "tolerance": SMOOTH, "slopes": slopes}
         try:
-            found = truncated_newton(self.Z, self.offsets, ridge, pulls, max_products=MAX_PRODUCTS, tolerance=SMOOTH)
+            found = truncated_newton(self.Z, self.offsets, ridge, pulls, **options)
             if not found.residual <= SMOOTH:
                 return None
             t = np.asarray(self.origin + self.sign * found.fields)
-            return _Point(np.concatenate((found.v, found.b)), t, self.loss.derivative(t)), found.steps
+            return _Point(np.concatenate((found.v, found.b)), t, self.loss.derivative(t)), found.steps, found.fields
         except (ValueError, np.linalg.LinAlgError):  # of a function that fails far from the minimum
             return None
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulate.glm.newton import Expansion, newton
-from simulate.glm.truncated_newton import TOLERANCE, Numbers, Pulls, truncated_newton
+from simulate.glm.samples import Numbers, Pulls
+from simulate.glm.truncated_newton import TOLERANCE, truncated_newton
 from theory.core import Array
 
 SMALL = 2e6  # samples times columns times the smaller of both: whole steps take no longer, and give more digits

@@ -2,26 +2,26 @@
 
 A step solves Newton's equations by conjugate gradients: each of them multiplies the inputs once from either side. The
 matrix of these equations, whose set-up takes as long as some p/10 such products, is set up only where so many were not
-enough, and then serves as preconditioner of what follows; of many samples a part sets it up. The products are taken in
-single precision, which halves what is read from memory: a step is then inexact, but the gradient behind it tells how
-much is left. The first steps see the gradient in single precision too. Those that decide the result do not.
+enough, and then serves as preconditioner of what follows; of many samples a part sets it up, and if these stay in the
+cache nothing but gradients follows. The products are taken in single precision, which halves what is read from memory:
+a step is then inexact, but the gradient behind it tells how much is left. The first steps see the gradient in single
+precision too. Those that decide the result do not.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.linalg.blas import ssyrk
 
+from simulate.glm.samples import Descent, Expand, Numbers, Place, Pulls, Samples, single
+from simulate.glm.secants import Move, secant_step
 from theory.core import Array
 
-Numbers = NDArray[Any]  # in single or double precision
-
 TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
-COARSE = 3e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
+COARSE = 1e-6  # gradient relative to its two parts or to that at zero, below which it needs double precision
 ROUGH = 1e-2  # gradient relative to that at zero, to which a part of the samples is fitted
 CLOSE = 1e-2  # relative gradient from which on whole steps are taken: the next gradient tells whether they were good
 COARSEST, FINEST = 0.3, 1e-5  # share of the gradient that conjugate gradients leave
@@ -30,37 +30,11 @@ STEEPEST = 0.5  # slope at the end of a step relative to that at its beginning, 
 PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matrix, from as many rows as a product reads
 CACHED, FASTER = 1_500_000, 2.0  # so many inputs stay in the cache, and products with them are that much faster
 KEPT = 1e-2  # gradient relative to that at zero, from which on the matrix changes little
-ROWS_PER_COLUMN = 100  # of the samples that set up the matrix, of which more tell the same
+ROWS_PER_COLUMN = 50  # of the samples that set up the matrix, of which more tell the same
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
 TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
+NO_FACTOR = np.zeros((0, 0), np.float32)
 WHOLE = 8.0  # products that the matrix of all samples may cost, to be set up once for the last digits
-
-
-class Pulls(NamedTuple):
-    """Hold what weighted losses are near some fields (n,) or (n, K): `pull` is minus their slopes.
-
-    `bent` returns by how much the pulls fall where the fields move, perhaps in place of these, and `curvature`, shaped
-    as the fields, what that is for a unit move of each field alone.
-    """
-
-    pull: Numbers
-    curvature: Numbers
-    bent: Callable[[Numbers], Numbers]
-
-
-Expand = Callable[[Numbers, slice], Pulls]
-
-
-@dataclass(frozen=True)
-class Descent:
-    """Where a descent has ended: weights v, offsets b and fields, the relative gradient, the steps and the products."""
-
-    v: Array
-    b: Array
-    fields: Array
-    residual: float
-    steps: int
-    products: int
 
 
 def truncated_newton(
@@ -73,63 +47,34 @@ def truncated_newton(
     largest_move: float = np.inf,
     max_products: float = np.inf,
     tolerance: float = TOLERANCE,
+    slopes: Callable[[Numbers, slice], Numbers] | None = None,
 ) -> Descent:
     """Minimize (ridge/2) |v|^2 + sum of losses of h = X v + offsets b, by steps no field of which is larger.
 
     X is (n, p); v is (p,) and h (n,), or (p, K) and (n, K) for K = `n_outputs` of a loss that depends on differences of
-    the fields only. `expand` tells the losses of a part of
-    the samples near given fields, in the precision of these. The residual is the gradient by v relative to the lengths
-    of its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
+    the fields only. `expand` tells the losses of a part of the samples near given fields, in the precision of these;
+    `slopes` tells the pulls alone, where that costs less. The residual is the gradient by v relative to the lengths of
+    its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
     lower bound of the curvature, a residual r proves |v - v*| <= 2 r |v| where there are no offsets.
     The caller has to look at it: the descent ends at the tolerance, where steps do not lower the gradient any more,
     after 60 steps, or with `max_products` products.
     """
-    small = _Samples(X.astype(np.float32), offsets)
-    outputs = () if n_outputs is None else (n_outputs,)
-    x = np.zeros((X.shape[1] + offsets.shape[1], *outputs))
-    descent = _Descent(small, ridge, expand, slice(None), n_outputs or 1, largest_move, max_products)
+    p, outputs = X.shape[1], () if n_outputs is None else (n_outputs,)
+    x = np.zeros((p + offsets.shape[1], *outputs))
+    limits = n_outputs or 1, largest_move, max_products
+    descent, place = _Descent(Samples(X, offsets), p, ridge, expand, slice(None), *limits), None
+    descent.slopes = slopes
     if descent.stride >= TALL and (descent.stride >= 2 * TALL or X.size > LARGE):
         rows = slice(None, None, descent.stride)
-        part = _Descent(descent.part, ridge / descent.stride, expand, rows, n_outputs or 1, largest_move, max_products)
+        part = _Descent(descent.part, p, ridge / descent.stride, expand, rows, *limits)
         x = part.coarse(x, ROUGH).x
         descent.at_zero = descent.stride * part.at_zero
-    place = descent.fine(_Samples(X, offsets), descent.coarse(x, COARSE).x, tolerance)
-    p = X.shape[1]
+        if X.size <= CACHED and n_outputs is None:
+            place = descent.secants(x, tolerance)
+            x = place.x if place.length < descent.at_zero else x
+    if place is None or not place.residual <= tolerance:
+        place = descent.fine(descent.coarse(x, COARSE).x, tolerance)
     return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
-
-
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """Inputs (n, p) in either precision, with the columns of the offsets (n, k)."""
-
-    inputs: Numbers
-    offsets: Array
-
-    def every(self, stride: int) -> "_Samples":
-        return _Samples(np.ascontiguousarray(self.inputs[::stride]), self.offsets[::stride])
-
-    def fields(self, x: Array) -> Numbers:
-        """Return the fields of the coordinates x = (v, b)."""
-        p = self.inputs.shape[1]
-        h: Numbers = self.inputs @ x[:p].astype(self.inputs.dtype, copy=False)
-        return h + (self.offsets @ x[p:]).astype(h.dtype, copy=False) if self.offsets.shape[1] else h
-
-    def back(self, pull: Numbers) -> Array:
-        """Return (inputs, offsets)' pull."""
-        tied = self.inputs.T @ pull.astype(self.inputs.dtype, copy=False)
-        return np.concatenate((tied, self.offsets.T @ pull)) if self.offsets.shape[1] else tied.astype(float)
-
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """Coordinates x = (v, b), their fields, the losses there, the gradient, its length, and that over its parts."""
-
-    x: Array
-    h: Numbers
-    at: Pulls
-    gradient: Array
-    length: float
-    residual: float
 
 
 class _Descent:
@@ -137,7 +82,8 @@ class _Descent:
 
     def __init__(
         self,
-        small: _Samples,
+        samples: Samples,
+        p: int,
         ridge: float,
         expand: Expand,
         rows: slice,
@@ -145,21 +91,54 @@ class _Descent:
         largest_move: float,
         max_products: float,
     ) -> None:
-        self.small, self.expand, self.rows = small, expand, rows
+        self.samples, self.p, self.expand, self.rows = samples, p, expand, rows
         self.largest_move, self.max_products = largest_move, max_products
-        n, self.p = small.inputs.shape
-        q = self.p + small.offsets.shape[1]
-        self.diagonal = np.concatenate((np.full(self.p, ridge), np.zeros(q - self.p)))
+        n, q = len(samples.inputs), samples.inputs.shape[1] + samples.offsets.shape[1]
+        self.diagonal = np.concatenate((np.full(p, ridge), np.zeros(q - p)))
         self.stride = max(1, n // (ROWS_PER_COLUMN * q))
-        self.part = small if self.stride == 1 else small.every(self.stride)
-        faster = FASTER if small.inputs.size <= CACHED else 1.0
+        faster = FASTER if n * q <= CACHED else 1.0
         self.per_column, self.cheap = PRODUCTS_PER_COLUMN * faster, CHEAP * faster
         self.cost = self.per_column * q * outputs / self.stride if n >= q else np.inf
         self.at_zero = self.set_up_at = np.inf  # lengths of gradients
         self.factors: list[Any] = []  # one for each output
+        self.slopes: Callable[[Numbers, slice], Numbers] | None = None
         self.steps = self.products = self.since = 0
 
-    def coarse(self, x: Array, tolerance: float) -> _Place:
+    @cached_property
+    def small(self) -> Samples:
+        """The samples in single precision."""
+        return self.samples if self.samples.inputs.dtype == np.float32 else single(self.samples)
+
+    @cached_property
+    def part(self) -> Samples:
+        """Those that set up the matrix, in single precision."""
+        return self.small if self.stride == 1 else single(self.samples.every(self.stride))
+
+    def secants(self, x: Array, tolerance: float) -> Place:
+        """Descend from near the minimum by a matrix of a part of the samples, which moves and gradients improve.
+
+        A step needs the gradient of all samples and nothing else. It ends where one has not halved the gradient.
+        """
+        place, whole = self.place(self.samples, x), False
+        self.set_up(place.at.curvature)
+        moves: list[Move] = []
+        while self.factors and not (self.ended(place) or place.residual <= tolerance):
+            step = place.length * secant_step(place.gradient / place.length, moves, self.solved)
+            h = self.samples.fields(place.x + step)
+            at = None if self.slopes is None else place.at._replace(pull=self.slopes(h, self.rows))
+            new = self.place(self.samples, place.x + step, h, at)
+            self.steps, self.products = self.steps + 1, self.products + 1
+            if not new.length < 0.5 * place.length:
+                break
+            moves.append((step, new.gradient - place.gradient))
+            place = new
+            if not whole and place.length < KEPT * self.at_zero:
+                at, whole = place.at if self.slopes is None else self.expand(place.h, self.rows), True
+                self.set_up(at.curvature, whole=True)
+                moves.clear()
+        return place
+
+    def coarse(self, x: Array, tolerance: float) -> Place:
         """Descend with gradients in single precision, until the gradient is small or needs a better one."""
         place = self.place(self.small, x) if x.any() else None
         if place is None or not place.length < self.at_zero:  # which a part of the samples tells
@@ -175,9 +154,9 @@ class _Descent:
             enough, place = min(0.9 * (new.length / place.length) ** 2, COARSEST), new
         return place
 
-    def fine(self, samples: _Samples, x: Array, tolerance: float) -> _Place:
+    def fine(self, x: Array, tolerance: float) -> Place:
         """Descend with gradients in double precision, to the tolerance or until only rounding is left."""
-        place = self.place(samples, x)
+        place = self.place(self.samples, x)
         # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
         exact = self.stride > 1 and self.per_column * len(x) <= WHOLE and x.ndim == 1
         if exact := exact and tolerance < place.residual < CLOSE:
@@ -189,16 +168,24 @@ class _Descent:
             else:
                 step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
             whole = place.residual < CLOSE or place.length < KEPT * CLOSE * self.at_zero
-            new = self.place(samples, place.x + step) if whole else self.moved(samples, place, step)
+            new = self.near(place, step) if whole else self.moved(self.samples, place, step)
             if not new.length < 0.5 * place.length:
                 return new if new.length < place.length else place
             place = new
         return place
 
-    def ended(self, place: _Place) -> bool:
+    def near(self, place: Place, step: Array) -> Place:
+        """Go to the end of a small step; curvatures that cost as much as slopes are kept where it was a good one."""
+        if self.slopes is None:
+            return self.place(self.samples, place.x + step)
+        h = self.samples.fields(place.x + step)
+        new = self.place(self.samples, place.x + step, h, place.at._replace(pull=self.slopes(h, self.rows)))
+        return new if new.length < KEPT * place.length else self.place(self.samples, place.x + step, h)
+
+    def ended(self, place: Place) -> bool:
         return self.steps == MAX_STEPS or self.products >= self.max_products or not np.isfinite(place.length)
 
-    def place(self, samples: _Samples, x: Array, h: Numbers | None = None, at: Pulls | None = None) -> _Place:
+    def place(self, samples: Samples, x: Array, h: Numbers | None = None, at: Pulls | None = None) -> Place:
         h = samples.fields(x) if h is None else h
         at = self.expand(h, self.rows) if at is None else at
         tied, back, p = self.by_columns(x), samples.back(at.pull), self.p
@@ -206,22 +193,26 @@ class _Descent:
         parts = float(np.linalg.norm(tied[:p]) + np.linalg.norm(back[:p]))
         # Where both parts vanish, as for inputs that are all zero, so does their difference.
         left = float(np.linalg.norm(gradient[:p])) / parts if parts else 0.0
-        free = float(abs(back[p:]).max(initial=0.0)) / (float(abs(at.pull).sum()) + 1e-300)
-        return _Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free))
+        free = float(abs(back[p:]).max()) / (float(abs(at.pull).sum()) + 1e-300) if len(back) > p else 0.0
+        return Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free))
 
     def by_columns(self, x: Array) -> Array:
         """Return the part of the gradient at x that comes from the ridge."""
         return np.asarray((self.diagonal * x.T).T)
 
-    def direction(self, place: _Place, enough: float) -> Array:
+    def direction(self, place: Place, enough: float) -> Array:
         """Solve Newton's equations by conjugate gradients, until what is left of the gradient is this share of it."""
         self.steps += 1
         if self.cost <= self.cheap and not (self.factors and self.set_up_at <= KEPT * self.at_zero):
             self.set_up(place.at.curvature)
             self.set_up_at = place.length
         r = _apart(place.gradient / -place.length)
+        step = np.zeros_like(r)
+        if r.ndim == 1:
+            self.conjugate(place, r, step, enough)
+            return step * place.length
         q = z = self.solved(r)
-        step, rz = np.zeros_like(r), float(np.vdot(r, z))
+        rz = float(np.vdot(r, z))
         for _ in range(10 * len(r)):
             if self.since >= self.cost > self.cheap:
                 self.set_up(place.at.curvature)
@@ -241,18 +232,32 @@ class _Descent:
             q = z + rz / before * q
         return step * place.length
 
+    def conjugate(self, place: Place, r: Array, step: Array, enough: float) -> None:
+        """Do the same for one output, compiled: the solution is added to the step."""
+        from simulate.glm.conjugate_gradients_kernel import conjugate_gradients  # numba takes a while to load
+
+        curvature, left, ended = place.at.curvature.astype(np.float32, copy=False), 10 * len(r), False
+        while not ended and left and self.products < self.max_products:
+            if self.since >= self.cost > self.cheap:
+                self.set_up(place.at.curvature)
+            until_set_up = self.cost - self.since if self.cost > self.cheap else left
+            most = min(left, self.max_products - self.products, until_set_up)
+            factor = self.factors[0].T if self.factors else NO_FACTOR
+            taken, ended = conjugate_gradients(
+                self.small.inputs, curvature, self.diagonal, factor, r, step, enough, math.ceil(most)
+            )
+            self.products, self.since, left = self.products + taken, self.since + taken, left - taken
+
     def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
         """Factor Newton's matrix of a part of the samples, or of all of them."""
-        samples, stride = (self.small, 1) if whole else (self.part, self.stride)
+        samples, stride = (self.samples, 1) if whole else (self.part, self.stride)
         roots = np.sqrt(curvature[::stride]).astype(np.float32).reshape(len(samples.inputs), -1)
-        A = samples.inputs
-        if samples.offsets.shape[1]:
-            A = np.hstack((A, samples.offsets.astype(np.float32)))
         self.factors, self.since = [], 0
         for root in roots.T:
-            matrix = ssyrk(stride, (root[:, None] * A).T, lower=1)
+            matrix = samples.weighted_square(root)
+            matrix *= stride
             matrix[np.arange(len(matrix)), np.arange(len(matrix))] += self.diagonal
-            factor, failed = lapack.spotrf(matrix, lower=1, overwrite_a=1)
+            factor, failed = lapack.spotrf(matrix.T, lower=1, overwrite_a=1)
             if failed:  # too close to singular for single precision
                 self.factors, self.cost = [], np.inf
                 return
@@ -266,7 +271,7 @@ class _Descent:
         z = np.array([lapack.spotrs(factor, column, lower=1)[0] for factor, column in each], float).T
         return z[:, 0] if r.ndim == 1 else _apart(z)
 
-    def moved(self, samples: _Samples, place: _Place, step: Array) -> _Place:
+    def moved(self, samples: Samples, place: Place, step: Array) -> Place:
         """Go to the end of the step, or to where the slope along it is less than half of that at the start."""
         along = self.small.fields(step)
         tied, bend = float(np.vdot(self.by_columns(place.x), step)), float(np.vdot(self.by_columns(step), step))

@@ -170,3 +170,16 @@ def test_inputs_outside_of_single_precision(scale):
     one = fit(Z, y, "hinge", 0.1)
     other = fit(scale * Z, y, "hinge", 0.1 * scale**2)
     assert scale * other.weights == pytest.approx(one.weights, abs=1e-4)
+
+
+@pytest.mark.parametrize(("n", "p"), [(500, 20), (2000, 100)])
+def test_many_samples_of_little_pull_are_fitted_at_the_kink(n, p):
+    Z, y, offsets, weights = data(n, p, True, lam=2.0)
+    found = hinge_by_kink(Z, y, offsets, weights, 1e-10)
+    assert found is not None
+    u, b, _, _ = simulate.glm.hinge._interior_point(Z, y, offsets, weights)
+    least = objective(Z, y, offsets, weights, u, b)
+    assert objective(Z, y, offsets, weights, found.u, found.b) == pytest.approx(least, rel=1e-9)
+    assert found.u == pytest.approx(u, abs=1e-4)
+    assert found.b == pytest.approx(b, abs=1e-4)
+    assert hinge_by_kink(Z * np.sqrt(10.0), y, offsets, weights, 1e-10) is None

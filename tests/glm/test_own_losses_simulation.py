@@ -146,7 +146,7 @@ def test_the_gap_tells_a_wrong_minimum():
     X, y, _ = data()
     Z, none = X / np.sqrt(20 * 0.3), np.zeros((60, 0))
     problem = own_loss._Problem(Z, 0 * y, y, none, np.ones(60), own_loss.own_loss(LOGISTIC), None)
-    u, _, gap, _ = own_loss.convex(Z, 0 * y, y, none, np.ones(60), LOGISTIC)
+    u, _, gap, *_ = own_loss.convex(Z, 0 * y, y, none, np.ones(60), LOGISTIC)
     t = problem.arguments(u)
     exact = own_loss._Point(u, t, -expit(-t))
     assert gap < 1e-12

@@ -10,7 +10,8 @@ import simulate.glm.smooth
 import simulate.glm.truncated_newton as truncated
 from simulate.glm import fit, fit_coupled, fit_multiclass
 from simulate.glm.convex_loss import own_loss
-from simulate.glm.truncated_newton import Pulls, truncated_newton
+from simulate.glm.samples import Pulls
+from simulate.glm.truncated_newton import truncated_newton
 
 
 def data(n, p, loss="logistic", decay=0.0, seed=0):
@@ -265,6 +266,7 @@ def test_the_matrix_is_kept_near_the_minimum(monkeypatch):
     """Of many samples it is set up at the first steps alone, and the minimum is the same."""
     X, y = data(9000, 20, "poisson")
     monkeypatch.setattr(truncated, "WHOLE", 0.0)  # no matrix of all samples
+    monkeypatch.setattr(truncated, "CACHED", 0)  # and no steps by gradients alone
     set_up = truncated._Descent.set_up
     made = []
     monkeypatch.setattr(truncated._Descent, "set_up", lambda self, at, **how: (made.append(1), set_up(self, at, **how)))
