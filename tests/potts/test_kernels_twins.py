@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulate.potts.kernels import draws, sweeps
+from simulate.potts.kernels import draws, many_chains, rows_of_eight, samplers, sweeps
 from tests.potts.models_to_sample import KINDS, METHODS, dynamics, model
 
 SPLITMIX64 = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
@@ -55,7 +55,7 @@ def test_states_are_those_of_the_twin(kind, method, n_sites, n_colors, n_chains)
 
 
 @pytest.mark.parametrize(("n_sites", "n_colors", "n_chains"), [(5, 300, 450), (26, 80, 40)])
-def test_couplings_beyond_the_cache_are_added_in_tiles_to_the_same_states(n_sites, n_colors, n_chains):
+def test_couplings_beyond_the_cache_give_the_same_states(n_sites, n_colors, n_chains):
     system = model("dense", n_sites, n_colors)
     assert n_sites * n_colors**2 > sweeps.CACHED_NUMBERS
     chains = dynamics("dense", system, n_chains, 13)
@@ -63,6 +63,34 @@ def test_couplings_beyond_the_cache_are_added_in_tiles_to_the_same_states(n_site
     sweep(system, states, keys, 0, range(n_sites), False)
     chains.run(1)
     np.testing.assert_array_equal(chains.states, states)
+
+
+@pytest.mark.parametrize("metropolis", [False, True])
+@pytest.mark.parametrize("n_colors", [2, 8, 11, 21, 40, 150])
+def test_few_and_many_chains_add_the_same_numbers_in_the_same_order(n_colors, metropolis):
+    """Rows of eight, sixteen and 24 numbers, several slabs, and a table that is larger than what is read ahead."""
+    rng, n_sites = np.random.default_rng(5), 9
+    J = rows_of_eight.single_precision(rng.standard_normal((n_sites, n_sites, n_colors, n_colors)))
+    h, betas = rng.standard_normal((n_sites, n_colors)).astype(np.float32), np.ones((3, 24), np.float32)
+    keys = rng.integers(2**64, size=(3, 24, 2), dtype=np.uint64)
+    states = rng.integers(n_colors, size=(3, 12, 24)).astype(np.int16)
+    found = []
+    for kernel in (sweeps.dense_sweeps, many_chains.many_chain_sweeps):
+        moved, accepted = states.copy(), np.zeros((3, 24), np.int64)
+        kernel(J, h, betas, keys, moved, accepted, 0, 3, metropolis)
+        found.append((moved, accepted))
+    assert np.any(found[0][0] != states)
+    np.testing.assert_array_equal(found[1][0], found[0][0])
+    np.testing.assert_array_equal(found[1][1], found[0][1])
+
+
+@pytest.mark.parametrize(("n_chains", "kernel"), [(15, "dense_sweeps"), (16, "many_chain_sweeps")])
+def test_the_kernel_is_chosen_by_the_number_of_chains(n_chains, kernel, monkeypatch):
+    asked = []
+    for name in ("dense_sweeps", "many_chain_sweeps"):
+        monkeypatch.setattr(samplers, name, lambda *_, name=name: asked.append(name))
+    dynamics("dense", model("dense"), n_chains, 14).run(1)
+    assert asked == [kernel]
 
 
 @pytest.mark.parametrize("kind", KINDS)

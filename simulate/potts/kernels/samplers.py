@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from simulate.potts.kernels.independent import IndependentChains
 from simulate.potts.kernels.lattice import fastest_sweeps, lattice_scores
 from simulate.potts.kernels.lists import coloring, groups_of
+from simulate.potts.kernels.many_chains import many_chain_sweeps
 from simulate.potts.kernels.rows_of_eight import single_precision
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
 from simulate.potts.kernels.sweeps import (
@@ -121,7 +122,9 @@ class DenseChains(BlockChains):
         self._arrays = single_precision(model.couplings), model.fields.astype(np.float32)
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
-        dense_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
+        # So many chains need most rows of J, and it pays to read all of them in the order of memory.
+        many = chains[0].size >= max(MIN_BLOCK_CHAINS, self.n_colors / 2)
+        (many_chain_sweeps if many else dense_sweeps)(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
         """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""

@@ -23,51 +23,21 @@ def dense_sweeps(
 ) -> None:
     """Couplings J[i, j, b, a] float32 (L, L4, C, C8), `a` the color predicted, zero where filled up; h (L, C).
 
-    J[i] is read for all blocks before J[i + 1]: it stays in the cache. Where it is too large, a tile of it does, while
-    it is added to the logits of many blocks. Every chain adds the same numbers in the same order.
+    For few chains, which need few of the rows of J; many chains have `many_chain_sweeps`.
     """
     n_sites, n_colors = h.shape
-    size, width, n_rows = states.shape[2], J.shape[3], J.shape[1]
-    table = n_colors * width
-    # Tiles of whole groups of four sites, and as many blocks as keep their logits in the second cache.
-    tile, together = n_rows, 1
-    if n_rows * table > CACHED_NUMBERS:
-        tile, together = max(4, CACHED_NUMBERS // 2 // table // 4 * 4), max(1, CACHED_NUMBERS // (size * width))
-    together = min(together, len(states))
-    z, logits = np.empty((together, size, width), np.float32), np.empty((n_colors, size), np.float32)
+    size, width = states.shape[2], J.shape[3]
+    z, logits = np.empty((size, width), np.float32), np.empty((n_colors, size), np.float32)
     weights, bits, total = np.empty_like(logits), np.empty(size, np.int32), np.empty(size)
-    # Chains that need most rows of J have them read ahead in the order of memory.
-    ahead = len(states) * size >= 2 * n_colors
     for sweep in range(start, stop):
         for i in range(n_sites):
             # Two numbers for each update: Metropolis needs one for the proposal and one for its acceptance.
             place = np.uint64(2) * np.uint64(sweep * n_sites + i)
-            for first in range(0, len(states), together):
-                last = min(first + together, len(states))
+            for k in range(len(states)):
                 z[:] = 0
-                for j in range(0, n_rows, tile):
-                    end = min(j + tile, n_rows)
-                    if ahead and (first == 0 or tile < n_rows):
-                        total[0] = _read_ahead(J[i].reshape(-1), j * table, end * table)
-                    for k in range(first, last):
-                        _add_couplings(J[i], states[k], j, end, z[k - first])
-                for k in range(first, last):
-                    _transpose(z[k - first], h[i], logits)
-                    redraw(
-                        logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total
-                    )
-
-
-@compiled
-def _read_ahead(x: Any, first: int, last: int) -> Any:
-    """Return a sum of every sixteenth number, of which a line of the cache has one.
-
-    Chains read rows in a random order, which no processor foresees, but it fetches memory that is read in its order.
-    """
-    a = b = c = d = np.float32(0)
-    for n in range(first, last - 63, 64):
-        a, b, c, d = a + x[n], b + x[n + 16], c + x[n + 32], d + x[n + 48]
-    return a + b + c + d
+                _add_couplings(J[i], states[k], z)
+                _transpose(z, h[i], logits)
+                redraw(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
 
 
 @compiled
@@ -150,10 +120,10 @@ def group_sweeps(
 
 
 @compiled
-def _add_couplings(J: Any, states: Any, start: int, stop: int, z: Any) -> None:
+def _add_couplings(J: Any, states: Any, z: Any) -> None:
     """Add sum_j J[j, s_j, a] to z[c, a] in every chain c; four rows at once save three loads and stores of z."""
     table, width = np.uint64(J.shape[1] * J.shape[2]), np.uint64(J.shape[2])
-    for j in range(start, stop, 4):
+    for j in range(0, J.shape[0], 4):
         origin = np.uint64(j) * table
         for c in range(states.shape[1]):
             first = origin + np.uint64(states[j, c]) * width
