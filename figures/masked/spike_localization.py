@@ -93,10 +93,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="Masked regression does not see a spike on one coordinate, which correlates with nothing, but needs "
-    "little strength from two quiet coordinates on. The spike has equal entries on L coordinates. (a, b) Dots "
-    "joined by lines are the least strengths that methods see, by theory, in isotropic noise and on coordinates "
-    "of variance 0.3 where others have 4; a triangle at the top: no strength suffices. (c, d) The overlap of the "
-    "leading direction with the spike: lines are the theory, markers fits at d = 120 and 240, extrapolated in "
-    "1/d. Where a method sees nothing, overlaps vanish slowly with d, and z is not judged; at L = 20 the "
-    "simulation cannot tell the best methods apart.",
+    "little strength from two quiet coordinates on. The spike has equal entries on L coordinates. (a, b) Dots are "
+    "the least strengths that methods see, by theory, in isotropic noise (ridge 0.05) and on coordinates of variance "
+    "0.3 where others have 4 (ridge 0.001); triangles at the top: none suffices. (c, d) The overlap of the leading "
+    "direction with the spike: lines are the theory, markers fits at d = 120 and 240, extrapolated in 1/d. Where a "
+    "method sees nothing, overlaps vanish slowly with d, and z is not judged; at L = 20 the simulation cannot tell "
+    "the best methods apart.",
 )
