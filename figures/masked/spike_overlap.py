@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from figures.core import Experiment, Panel
+from figures.core import Axes, DataFrame, Experiment, Panel
 from figures.masked.spiked_noise import NAMES, pairs_and_blocks, two_level, well_above_threshold
 from simulate.masked import top_overlap
 from theory import random_matrix
@@ -26,6 +26,11 @@ def curves(noise: Callable[[], Covariance], alpha: float, lam: float) -> dict[st
     ways: dict[str, tuple[SpikeMethod, float | None]] = {"masked regression": ("ssr", lam)}
     ways |= {name: (method, None) for method, name in NAMES.items()}
     return {name: partial(model, noise, alpha, *way) for name, way in ways.items()}
+
+
+def draw(axes: Axes, _rows: DataFrame) -> None:
+    """Write the zero of each ridge; the titles of panels have none, since they name the random draws."""
+    axes.set_title(axes.get_title().replace("= .", "= 0."))
 
 
 EXPERIMENT = Experiment(
@@ -58,6 +63,7 @@ EXPERIMENT = Experiment(
     xlabel=r"strength of the spike $\theta$",
     ylabel=r"overlap $(u \cdot v)^2$",
     ylim=(-0.02, 1),
+    draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="With pairs and blocks masked regression sees spikes of half the strength that PCA needs; with two "
     "variances it comes second to PCA of the correlation matrix. The overlap is the squared cosine between the "
