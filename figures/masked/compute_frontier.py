@@ -207,6 +207,6 @@ EXPERIMENT = Experiment(
     "power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Markers are means of {replicates} "
     "simulations, d = 512. (a) The error of n rows by theory for n far below d, and its envelope (dashed); dotted: "
     "64 rows, d = 512. (b) The error at one compute against its rows, by theory of d = 512; stars mark the best "
-    "number, doubling per factor of ten. Markers there are not judged, since few rows err more than theory says, by "
-    "about half over their number. (c) Minus the envelope's slope; dotted: predicted powers.",
+    "number, doubling per decade. Markers in (b) are not judged, since few rows err more than theory says, by about "
+    "half over their number. (c) Minus the envelope's slope; dotted: predicted powers.",
 )

@@ -131,6 +131,6 @@ EXPERIMENT = Experiment(
     "gradient flow has a minimum in t, below that of every ridge and of three kinds of PCA. Noise: variance 0.3 "
     "on 80 % of the coordinates, 4 on 20 %. (a, c) The minimum is 0.350; the flow ends at 0.368, where the best "
     "ridge and correlation PCA coincide. (b) The flow stays near 0.497, the best ridge at 0.988. (d) Overlaps in "
-    "standard units; lines are theory (flow: to t = 30), markers simulations at d = {sizes} (ridge: right end), not "
-    "judged. At t = 30 markers have half of the overlap: so small systems lose the spike late.",
+    "standard units; lines are theory (flow: to t = 30), markers simulations at d = {sizes} (ridge: right "
+    "end). Markers are not judged; at t = 30 they have half of the overlap: so small systems lose the spike late.",
 )
