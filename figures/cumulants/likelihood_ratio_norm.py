@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.cumulants import enumerated_norm
 from theory.cumulants import likelihood_ratio_norm, likelihood_ratio_rate, likelihood_ratio_threshold
@@ -16,6 +16,7 @@ BETA, SMALL_BETA = 5.0, 2.0
 TITLES: dict[Prior, str] = {"signs": "spikes of signs", "sphere": "spikes on the sphere"}
 LARGEST: dict[Prior, float] = {"signs": 4.0, "sphere": 9.0}  # n/d
 DIMENSIONS = (20, 80, 400)
+KINK = r"$\gamma_{LR}$"
 ENUMERATED, SMALL, COUNTS = "signs, all spikes enumerated", (4, 6), (1, 2, 4, 7, 12)
 
 
@@ -43,7 +44,7 @@ def exact_lines(context: Context, prior: Prior) -> list[Row]:
     for gamma in sorted([*grid, kink]):
         rate = likelihood_ratio_rate(limit, gamma).rate
         rows.append(row(r"$d \to \infty$", gamma, panel=TITLES[prior], theory=rate))
-    rows.append(row(rf"$\gamma_{{LR}} = {kink:.3f}$", kink, panel=TITLES[prior], theory=0.0, d=math.inf))
+    rows.append(row(KINK, kink, panel=TITLES[prior], theory=0.0, d=math.inf))
     return rows
 
 
@@ -63,16 +64,36 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the number at the marked kink."""
+    for kink in rows.loc[rows["curve"] == KINK, "x"]:
+        axes.annotate(f"{kink:.3f}", (kink, 0.0), (-4, 13), textcoords="offset points", ha="right", fontsize=7)
+
+
 EXPERIMENT = Experiment(
     title="Strong detection is impossible below a threshold, $n$ of order $d$",
     compute=compute,
     panels=[
         *(
-            Panel(title=title, xlabel="samples per dimension, $n/d$", ylabel=r"$\log\,\|L\|^2/d$")
+            Panel(
+                title=title,
+                curves={KINK: Curve(color="C1", marker="v")},
+                xlabel="samples per dimension, $n/d$",
+                ylabel=r"$\log\,\|L\|^2/d$",
+                ordered=True,
+            )
             for title in TITLES.values()
         ),
-        Panel(title=ENUMERATED, xlabel="samples $n$", ylabel=r"$\|L\|^2 - 1$", xscale="log", yscale="log"),
+        Panel(
+            title=ENUMERATED,
+            curves={f"$d = {d}$": Curve(color=color) for d, color in zip(SMALL, (2, 3), strict=True)},
+            xlabel="samples $n$",
+            ylabel=r"$\|L\|^2 - 1$",
+            xscale="log",
+            yscale="log",
+        ),
     ],
+    draw=draw,
     unjudged="a draft has too few data sets for a mean of so skewed a law",
     caption="Below gamma_LR the norm of the likelihood ratio is bounded, and no test that tells the hidden "
     "direction has both errors tending to zero. L is the likelihood ratio of n samples that are not Gaussian "

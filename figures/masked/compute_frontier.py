@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize_scalar
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 from figures.core.experiment import level
+from figures.masked.second_shades import SECOND_SHADES
 from simulate.masked import fit_training_path, sample
 from theory import masked
 from theory.core import Array
@@ -22,6 +23,7 @@ SINGLE = 100  # leading eigenvalues that are nodes of their own; later ones are 
 SIMULATED = MaskedRegression(PowerLaw(512, SHOWN, rotation=0), 0.125)  # 64 rows
 STEP = 0.05  # of log C, for a slope
 COMPUTES, TIMES_BEST = (1e3, 1e4, 1e5), (1 / 3, 1.0, 3.0)  # the rows of simulations, in units of the best number
+SLOPE = "slope with the best $n$"
 CHEAPEST, SETTLED, DEAREST = 1e2, 1e3, 1e9  # of C: below the middle one the best n are few
 
 
@@ -100,7 +102,7 @@ def at_size(compute: float, rows: float, d: int) -> float:
     return float(found.mean_test_error[0] * d ** (1 - SHOWN))
 
 
-def spent(compute: float, color: int) -> Curve:
+def spent(compute: float, color: str) -> Curve:
     """Declare the error at one compute against the rows that it is spent on, with a star at the best number."""
     best = cache(partial(best_rows, SHOWN, compute))
     return Curve(
@@ -126,6 +128,17 @@ def of_rows(n: float) -> Curve:
     )
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the exponents at the slopes, which end beside the predicted powers, and put stars behind markers."""
+    for line in axes.get_lines():
+        if line.get_marker() == "*":
+            line.set_zorder(1)
+    if rows["panel"].iloc[0] == SLOPE:
+        axes.legend().remove()
+        for place, a in enumerate(EXPONENTS):
+            axes.text(DEAREST, power(a) + 0.01, f"$a = {a:g}$", ha="right", color=f"C{place}", fontsize=7)
+
+
 EXPERIMENT = Experiment(
     title="The least error falls as a power of the compute (variances $j^{-a}$)",
     panels=[
@@ -137,6 +150,7 @@ EXPERIMENT = Experiment(
                     theory=partial(least_error, SHOWN),
                     line=np.geomspace(CHEAPEST, DEAREST, 15),
                     style="--",
+                    color="black",
                 ),
             }
             | {f"$n = {n:g}$": of_rows(n) for n in (10.0, 100.0, 1000.0)}
@@ -150,6 +164,7 @@ EXPERIMENT = Experiment(
                     theory_at=predicted,
                     extrapolate=False,
                     style=":",
+                    color="C4",
                 ),
             },
             ylabel="mean test error times $d$",
@@ -158,13 +173,16 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title="$a = 2$, at one compute",
-            curves={f"$C = 10^{round(math.log10(C))}$": spent(C, 3 + k) for k, C in enumerate(COMPUTES)},
+            curves={
+                f"$C = 10^{round(math.log10(C))}$": spent(C, shade)
+                for C, shade in zip(COMPUTES, SECOND_SHADES, strict=False)
+            },
             xlabel="rows $n$",
             ylabel="mean test error times $d$",
             yscale="log",
         ),
         Panel(
-            title="slope with the best $n$",
+            title=SLOPE,
             curves={f"$a = {a:g}$": Curve(model=float, theory=partial(slope, a), style="-") for a in EXPONENTS}
             | {
                 f"_law, {a:g}": level(partial(power, a), (SETTLED, DEAREST), "reference", style=":", color=color)
@@ -184,10 +202,11 @@ EXPERIMENT = Experiment(
     replicates=16,
     xlabel="compute $C = n t$",
     xscale="log",
+    draw=draw,
     caption="If the eigenvalues of the covariance are j^-a, the least error that a compute C = n t buys falls as the "
     "power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Markers are means of {replicates} "
-    "simulations, d = 512. (a) The error of n rows by theory for n far below d, and its envelope (dashed); "
-    "dotted: 64 rows, d = 512. (b) The error at one compute against its rows, by theory of d = 512; stars mark "
-    "the best number, which about doubles with each factor of ten. Few rows err more than theory says, by about "
-    "half over their number. (c) Minus the envelope's slope by theory; dotted: predicted powers.",
+    "simulations, d = 512. (a) The error of n rows by theory for n far below d, and its envelope (dashed); dotted: "
+    "64 rows, d = 512. (b) The error at one compute against its rows, by theory of d = 512; stars mark the best "
+    "number, doubling per decade. Markers in (b) are not judged, since few rows err more than theory says, by about "
+    "half over their number. (c) Minus the envelope's slope; dotted: predicted powers.",
 )

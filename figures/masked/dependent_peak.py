@@ -44,7 +44,11 @@ EXPERIMENT = Experiment(
             curves={rf"$\phi = {phi:g}$": Curve(model=partial(least_squares, phi)) for phi in CORRELATIONS}
             | {
                 r"$\phi = 0.9$, whitened": Curve(
-                    model=partial(least_squares, 0.0), replicate=partial(of_whitened, 0.9), line=(), points=(2.2, 5.0)
+                    model=partial(least_squares, 0.0),
+                    replicate=partial(of_whitened, 0.9),
+                    line=(),
+                    points=(2.2, 5.0),
+                    color="C1",
                 )
             },
             theory=lambda model: masked.solve(model).mean_test_error,
@@ -70,6 +74,7 @@ EXPERIMENT = Experiment(
     replicates=14,
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
+    ordered=True,
     caption="The interpolation peak stays at n = d however much rows depend on each other, and below it the error "
     "is that of independent rows; far above it dependent rows are worth few independent ones. Successive rows "
     "have the correlation phi, coordinates are AR(1) with 0.6. Lines are the theory for d = infinity, markers "

@@ -72,8 +72,10 @@ def against_correlation(of: str, gap: int = 0, line: bool = True) -> Curve:
     return Curve(model=lambda phi: Reported(of, AR, phi, gap), line=None if line else ())
 
 
-def against_gap(law: str, parameter: float) -> Curve:
-    return Curve(model=lambda gap: Reported(BLOCKS, law, parameter, round(gap), relative=True))
+def against_gap(law: str, parameter: float, gray: str, marker: str) -> Curve:
+    return Curve(
+        model=lambda gap: Reported(BLOCKS, law, parameter, round(gap), relative=True), color=gray, marker=marker
+    )
 
 
 EXPERIMENT = Experiment(
@@ -97,9 +99,9 @@ EXPERIMENT = Experiment(
         Panel(
             title=f"{FOLDS} blocks with a gap",
             curves={
-                "AR(1) rows, 0.6": against_gap(AR, 0.6),
-                "AR(1) rows, 0.9": against_gap(AR, 0.9),
-                "long memory, 0.4": against_gap(LONG, 0.4),
+                "AR(1) rows, 0.6": against_gap(AR, 0.6, "black", "X"),
+                "AR(1) rows, 0.9": against_gap(AR, 0.9, "0.35", "<"),
+                "long memory, 0.4": against_gap(LONG, 0.4, "0.55", ">"),
             },
             line=np.arange(31.0),
             points=(0, 4, 8, 15, 30),

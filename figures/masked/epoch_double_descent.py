@@ -38,7 +38,7 @@ def small_variance(model: MaskedRegression) -> float:
 
 
 EXPERIMENT = Experiment(
-    title="Epoch-wise double descent of coordinates of small variance",
+    title="The error of coordinates of small variance rises and falls again along training",
     curves={name: Curve(setting=name, number="error", points=points) for name, (_, _, points) in SETTINGS.items()},
     settings={name: MaskedRegression(covariance, alpha) for name, (alpha, covariance, _) in SETTINGS.items()},
     measure=small_errors,

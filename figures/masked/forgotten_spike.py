@@ -87,13 +87,13 @@ EXPERIMENT = Experiment(
         Panel(
             title=NEEDED,
             curves={
-                "threshold, flow": Curve(model=float, theory=least, points=(), stars=lost_at, color=4, style="-"),
-                "PCA, three kinds alike": level(pca, (LINE[0], LINE[-1]), style="--", color=6),
+                "threshold, flow": Curve(model=float, theory=least, points=(), stars=lost_at, color=4, style="-."),
+                "PCA, three kinds alike": level(pca, (LINE[0], LINE[-1]), style=":", color=6),
                 **{
                     rf"_$\theta = {strength:g}$": level(
-                        partial(float, strength), (LINE[0], LINE[-1]), "reference", style=":", color=place
+                        partial(float, strength), (LINE[0], LINE[-1]), "reference", style=dash, color=place
                     )
-                    for place, strength in enumerate(STRENGTHS)
+                    for place, (strength, dash) in enumerate(zip(STRENGTHS, ("-", "--"), strict=True))
                 },
             },
             ylabel=r"strength of the spike $\theta$",

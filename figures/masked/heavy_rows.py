@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from figures.masked.spiked_noise import NAMES, two_level, well_above_threshold
 from figures.masked.two_scales import two_scales
 from simulate.masked import mean_test_error, top_overlap
@@ -12,6 +12,7 @@ from theory import masked, random_matrix
 from theory.models import AR1, MaskedRidge, SpikedData, SpikeMethod
 
 ALPHA, STRENGTH = 2.0, 6.0
+LEAST = "least strength that is seen"
 LINE, POINTS = np.linspace(1, 3.9, 41), (1.0, 1.7, 2.4, 3.2)
 WAYS: dict[str, tuple[SpikeMethod, float | None]] = {"masked regression": ("ssr", 0.05)}
 WAYS |= {name: (method, None) for method, name in NAMES.items()}
@@ -24,6 +25,12 @@ def peak(lam: float, heterogeneity: float) -> MaskedRidge:
 def spiked(method: SpikeMethod, lam: float | None, heterogeneity: float) -> SpikedData:
     rows = two_scales(heterogeneity)
     return SpikedData(two_level(), strength=STRENGTH, alpha=ALPHA, method=method, lam=lam, row_scales=rows)
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Leave the names of methods to the legend of the panel that has markers of them too."""
+    if rows["panel"].iloc[0] == LEAST:
+        axes.legend().remove()
 
 
 EXPERIMENT = Experiment(
@@ -47,7 +54,7 @@ EXPERIMENT = Experiment(
             ylabel="overlap with the spike",
         ),
         Panel(
-            title="least strength that is seen",
+            title=LEAST,
             curves={name: Curve(model=partial(spiked, *way)) for name, way in WAYS.items()},
             theory=lambda data: random_matrix.threshold(data).value,
             replicate=NONE,
@@ -57,6 +64,7 @@ EXPERIMENT = Experiment(
             yscale="log",
         ),
     ],
+    draw=draw,
     judged=lambda model: not isinstance(model, SpikedData) or well_above_threshold(model),
     line=LINE,
     points=POINTS,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, row
 from simulate.core import Estimate, Task, extrapolate, replicate_tasks, stream
 from simulate.masked import fit, mean_test_error, predictor_eigenvalues, sample
 from theory import masked, random_matrix
@@ -110,7 +110,13 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(title=HIDE),
         Panel(title=PREDICTOR),
-        Panel(title=SPECTRUM, xlabel="eigenvalue", ylabel="density", ylim=(0, 2.2)),
+        Panel(
+            title=SPECTRUM,
+            curves={DENSITY: Curve(color="black", style="-"), FITTED: Curve(color="0.35", marker="D")},
+            xlabel="eigenvalue",
+            ylabel="density",
+            ylim=(0, 2.2),
+        ),
         Panel(
             title=ERROR,
             xlabel=r"samples per coordinate $n/d$",

@@ -42,6 +42,7 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
+    ordered=True,
     caption="With a small ridge the error of masked regression peaks at n = d, where the fit can just interpolate "
     "its samples; a ridge of order one removes the peak. The vertical axis is the mean squared error of a "
     "coordinate predicted from all others on new samples, averaged over the coordinates. These are (a) "

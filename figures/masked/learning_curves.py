@@ -27,6 +27,7 @@ BEST_POINTS = (0.35, 1.0, 1.5, 3.0)
 VANISHING = 1e-9  # the ridge that stands for none, since a teacher's problem needs one
 TEACHERS = 30  # of the same rows
 DISTANCES = np.geomspace(0.02, 0.9, 60)
+MASKED, TEACHER = 2, 3  # places of their colors in the panels that compare both
 NEAR = (0.05, 0.1)  # distances from the peak that need larger sizes, and the law of a finite size
 Problem = Callable[[float], Any]
 
@@ -106,7 +107,7 @@ def curves(at: Callable[[float], Problem], best: Problem, train: bool = False) -
     """Declare a curve for each ridge and one for the best, the ridge that is least in test error."""
     names = {lam: rf"$\lambda = {lam:g}$" if lam else r"$\lambda \to 0$" for lam in LAMS}
     found = {names[lam]: _curve(at(lam), points, train, not lam) for lam, points in LAMS.items()}
-    return found | {r"best $\lambda$": _curve(best, BEST_POINTS, train, False)}
+    return found | {r"best $\lambda$": replace(_curve(best, BEST_POINTS, train, False), color="C1")}
 
 
 def _curve(model: Problem, points: tuple[float, ...], train: bool, ridgeless: bool) -> Curve:
@@ -131,15 +132,17 @@ def above(at: Callable[[float], Problem]) -> Problem:
 def sides() -> dict[str, Curve]:
     """Declare both sides of the peak, the points nearest to it as curves of their own, and the slope."""
     found = {
-        r"masked, $\alpha > 1$": Curve(model=above(masked_at)),
-        r"masked, $\alpha < 1$": Curve(model=below(masked_at)),
-        r"teacher, $\alpha < 1$": Curve(model=below(teacher_at), replicate=teacher_student_error),
+        r"masked, $\alpha > 1$": Curve(model=above(masked_at), color=MASKED, style="-", marker="P"),
+        r"masked, $\alpha < 1$": Curve(model=below(masked_at), color=MASKED, style="--", marker="X"),
+        r"teacher, $\alpha < 1$": Curve(
+            model=below(teacher_at), replicate=teacher_student_error, color=TEACHER, style="-.", marker="<"
+        ),
     }
     near = {
         f"_near, {label}": replace(
-            curve, line=(), points=NEAR, color=color, d=160, replicates=48, theory_at=test_error_at, by_gap=True
+            curve, line=(), points=NEAR, d=160, replicates=48, theory_at=test_error_at, by_gap=True
         )
-        for color, (label, curve) in enumerate(found.items())
+        for label, curve in found.items()
     }
     slope = Curve(
         model=lambda distance: distance,
@@ -147,7 +150,7 @@ def sides() -> dict[str, Curve]:
         replicate=NONE,
         points=(),
         style=":",
-        color=6,
+        color="0.4",
     )
     return found | {"slope $-1$": slope} | near
 
@@ -159,10 +162,11 @@ EXPERIMENT = Experiment(
         "that leaves zero there, and ridges that remove the peak, as the talk does, whose sizes are not known.",
     },
     panels=[
-        Panel(title="masked: test", curves=curves(masked_at, masked_best), ylim=(0.3, 12)),
+        Panel(title="masked: test", curves=curves(masked_at, masked_best), ordered=True, ylim=(0.3, 12)),
         Panel(
             title="teacher: test",
             curves=curves(teacher_at, teacher_best),
+            ordered=True,
             replicate=teacher_student_error,
             ylim=(0.3, 12),
         ),
@@ -176,6 +180,7 @@ EXPERIMENT = Experiment(
         Panel(
             title="masked: training",
             curves=curves(masked_at, masked_best, train=True),
+            ordered=True,
             theory=train_error,
             replicate=mean_train_error,
             ylabel="training error",
@@ -184,6 +189,7 @@ EXPERIMENT = Experiment(
         Panel(
             title="teacher: training",
             curves=curves(teacher_at, teacher_best, train=True),
+            ordered=True,
             theory=train_error,
             replicate=teacher_train_error,
             ylabel="training error",
@@ -192,8 +198,8 @@ EXPERIMENT = Experiment(
         Panel(
             title="ridge with the least test error",
             curves={
-                "masked": Curve(model=lambda alpha: alpha, theory=masked_best_ridge),
-                "teacher": Curve(model=lambda alpha: alpha, theory=teacher_best_ridge),
+                "masked": Curve(model=float, theory=masked_best_ridge, color=MASKED, style="-"),
+                "teacher": Curve(model=float, theory=teacher_best_ridge, color=TEACHER, style="-."),
             },
             replicate=NONE,
             points=(),

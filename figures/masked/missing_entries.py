@@ -82,8 +82,9 @@ def filled(alpha: float) -> dict[str, Curve]:
     }
 
 
-def indefinite(alpha: float) -> Curve:
+def indefinite(alpha: float, marker: str) -> Curve:
     return Curve(
+        marker=marker,
         model=lambda share: MissingEntries(Isotropic(200), alpha, 10.0, share, method="pairwise", rows="complete"),
         theory=least_ridge,
         replicate=smallest,
@@ -96,7 +97,7 @@ def indefinite(alpha: float) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title="What holes cost, and what comes from few rows",
+    title="With as many rows as columns nearly half of the error at holes comes from few rows",
     panels=[
         *(
             Panel(
@@ -106,7 +107,11 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title="pairs of columns, $\\Sigma = 1$",
-            curves={rf"$n = {alpha:g} d$": indefinite(alpha) for alpha in (2.0, 5.0, 20.0)},
+            curves={
+                rf"$n = {alpha:g} d$": indefinite(alpha, marker)
+                for alpha, marker in zip((2.0, 5.0, 20.0), "PX<", strict=True)
+            },
+            ordered=True,
             ylabel="least ridge",
         ),
     ],
@@ -118,11 +123,11 @@ EXPERIMENT = Experiment(
     replicates=20,
     xlabel="share of holes $p$",
     skip=partial(missing_extra, "figures", "sklearn"),
-    caption="With as many rows as columns nearly half of the error at holes comes from knowing the covariance "
-    "from few rows; with five times as many expectation maximization comes within 25 % of what a known covariance "
-    "gives. (a, b) Squared errors at holes of 40 columns of variance 1. Lines are the theory of zeros in the "
-    "place of holes (ridge 0.1), of covariances of pairs of columns (ridge 0.3 above three times the least), and "
-    "of a known covariance; markers are simulations with error bars. Expectation maximization and chained "
-    "regressions (scikit-learn) have no theory. (c) minus the least eigenvalue of covariances of pairs, which "
-    "ridges exceed; lines for d = infinity, markers at 200 columns.",
+    caption="With as many rows as columns nearly half of the error at holes comes from knowing the covariance from "
+    "few rows; with five times as many expectation maximization comes within 25 % of what a known covariance gives. "
+    "(a, b) Squared errors at holes of 40 columns of variance 1. Lines are the theory of zeros in the place of holes "
+    "(ridge 0.1), of covariances of pairs of columns (ridge 0.3 above three times the least), and of a known "
+    "covariance; markers are simulations with error bars. Expectation maximization and chained regressions "
+    "(scikit-learn) have no theory. (c) minus the least eigenvalue of covariances of pairs, which ridges exceed; "
+    "lines for d = infinity, markers at 200 columns.",
 )

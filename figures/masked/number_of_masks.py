@@ -74,7 +74,7 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
     alpha, rate = SETTINGS[str(rows["panel"].iloc[0])]
     axes.axvline(1 / (alpha * rate), color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     raw = rows[(rows["curve"] == "_at the peak") & np.isfinite(rows["size"])]
-    axes.plot(raw["x"], raw["simulation"], "_", color="C0", markersize=9)
+    axes.plot(raw["x"], raw["simulation"], "_", color=axes.get_lines()[0].get_color(), markersize=9)
 
 
 EXPERIMENT = Experiment(
@@ -90,6 +90,7 @@ EXPERIMENT = Experiment(
     ylabel="mean test error under masking",
     xscale="log",
     yscale="log",
+    ordered=True,
     draw=decorate,
     caption="With a ridge up to 0.05 more masks first hurt, then help: the error peaks where pairs of a sample "
     "and a mask that hides a coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d "

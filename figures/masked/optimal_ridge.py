@@ -43,6 +43,7 @@ EXPERIMENT = Experiment(
         Panel(
             title="AR(1), $r = 0.6$",
             curves={rf"$\alpha = {alpha}$": with_optimum(AR, alpha) for alpha in ALPHAS},
+            ordered=True,
             line=np.geomspace(1e-3, 30, 81),
             points=(0.01, 0.1, 1.0, 10.0),
             xlabel=r"ridge $\lambda$",

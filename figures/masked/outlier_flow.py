@@ -27,7 +27,7 @@ def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve]:
         rf"$\theta = {strength}$": Curve(model=partial(model, method, lam, strength), points=points)
         for strength, points in POINTS.items()
     }
-    bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=())
+    bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=(), color="C1")
     return flows | {"edge of the bulk": bulk}
 
 
@@ -49,6 +49,7 @@ EXPERIMENT = Experiment(
     line=np.geomspace(0.1, 300, 81),
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
+    ordered=True,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="In noise of two variances masked regression sees each spike with fewer samples than PCA: its outlier "
     "leaves the bulk at alpha = 1.39, 0.36 and 0.11 for strengths 1, 2.5 and 6, that of PCA at 50.9, 4.07 and "

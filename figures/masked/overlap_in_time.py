@@ -21,6 +21,13 @@ READ_OUTS: dict[str, ReadOut] = {
     "best diagonal": "best_diagonal",
 }
 TITLES = {1.0: r"$\alpha = 1$: one method", 0.5: r"$\alpha = 1/2$: one read-out"}
+# The times of lines, closer to each other where the overlap begins.
+LINES = {
+    1.0: np.append(np.geomspace(0.3, 1.5, 21), np.geomspace(2, 50, 10)),
+    0.5: np.append(np.geomspace(0.3, 2.5, 25), np.geomspace(3, 25, 8)),
+}
+# Color, dashes and marker of the flow with each read-out, of the ridge, and of correlation PCA.
+LOOKS = ((1, "--", "s"), (0, "-", "o"), (5, ":", "P"), (4, "--", "^"), (COLORS["correlation_pca"], "-.", "D"))
 # What each number is: the method and the read-out.
 NUMBERS: dict[str, tuple[str, ReadOut]] = {name: (FLOW, read_out) for name, read_out in READ_OUTS.items()}
 NUMBERS |= {method: (method, "standard_units") for method in (FLOW, RIDGE, PCA)}
@@ -56,8 +63,9 @@ def curve(
     line: Sequence[float] | Array,
     points: Sequence[float],
     judged: Callable[[float], bool],
-    color: int | None = None,
+    look: tuple[int, str, str],
 ) -> Curve:
+    """Declare a number of one draw, which looks so: color, dashes, marker."""
     moving = NUMBERS[name][0] == FLOW
 
     def theory(alpha: float, times: Sequence[float]) -> dict[str, Array]:
@@ -70,8 +78,9 @@ def curve(
         line=line,
         points=points,
         judged_where=judged,
-        color=color,
-        style=None if moving else "--",
+        color=look[0],
+        style=look[1],
+        marker=look[2],
     )
 
 
@@ -85,16 +94,18 @@ EXPERIMENT = Experiment(
         Panel(
             title=TITLES[1.0],
             curves={
-                name: curve(1.0, name, np.geomspace(0.3, 50, 25), (0.3, 1.0, 6.0, 20.0), lambda time: time > 0.9)
-                for name in READ_OUTS
+                f"flow, {name}": curve(1.0, name, LINES[1.0], (0.3, 1.0, 6.0, 20.0), lambda time: time > 0.9, look)
+                for name, look in zip(READ_OUTS, LOOKS, strict=False)
             },
         ),
         Panel(
             title=TITLES[0.5],
             curves={
-                FLOW: curve(0.5, FLOW, np.geomspace(0.3, 25, 25), (0.5, 1.5, 6.0), lambda time: time > 1.2, color=0),
-                RIDGE: curve(0.5, RIDGE, (0.3, 25.0), (6.9,), lambda _: True, color=4),
-                PCA: curve(0.5, PCA, (0.3, 25.0), (5.2,), lambda _: True, color=COLORS["correlation_pca"]),
+                "flow, in standard units": curve(
+                    0.5, FLOW, LINES[0.5], (0.5, 1.5, 6.0), lambda time: time > 1.2, LOOKS[1]
+                ),
+                RIDGE: curve(0.5, RIDGE, (0.3, 25.0), (6.9,), lambda _: True, LOOKS[3]),
+                PCA: curve(0.5, PCA, (0.3, 25.0), (5.2,), lambda _: True, LOOKS[4]),
             },
         ),
     ],

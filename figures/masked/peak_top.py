@@ -97,9 +97,10 @@ EXPERIMENT = Experiment(
             curves={rf"$\lambda = {lam}$": at_ridge(lam) for lam in SIDES}
             | {
                 "tops, closed form": Curve(
-                    model=float, theory=top_at, replicate=NONE, points=(), line=TOPS, style=":", color=6
+                    model=float, theory=top_at, replicate=NONE, points=(), line=TOPS, style=":", color="C0"
                 )
             },
+            ordered=True,
             line=np.geomspace(0.1, 4, 121),
             xlabel=r"sample ratio $\alpha = n/d$",
             ylabel="mean test error",
@@ -111,8 +112,12 @@ EXPERIMENT = Experiment(
                     model=lambda lam: MaskedRidge(INDEPENDENT, place(lam), lam),
                     theory=lambda model: height(model.lam),
                     points=(0.003, 0.03, 0.3),
+                    color=0,
+                    marker="P",
                 ),
-                f"AR(1), $r = {R}$": Curve(model=chain_top, line=CHAIN_RIDGES, points=(0.01, 0.05)),
+                f"AR(1), $r = {R}$": Curve(
+                    model=chain_top, line=CHAIN_RIDGES, points=(0.01, 0.05), color=1, marker="X"
+                ),
                 r"AR(1), law at $\alpha = 1$": Curve(
                     model=float, theory=chain_at_one, replicate=NONE, points=(), line=CHAIN_RIDGES, style=":", color=1
                 ),
@@ -127,12 +132,18 @@ EXPERIMENT = Experiment(
                     model=lambda lam: Search(INDEPENDENT, place(lam), lam),
                     theory=lambda search: place(search.lam),
                     points=tuple(AROUND),
+                    color=0,
+                    style="-",
+                    marker="P",
                 ),
                 f"AR(1), $r = {R}$": Curve(
                     model=lambda lam: Search(CHAIN, chain_top(lam).alpha, lam),
                     theory=lambda search: search.alpha,
                     points=(0.01,),
                     line=CHAIN_RIDGES,
+                    color=1,
+                    style="--",
+                    marker="X",
                 ),
             },
             line=RIDGES,
@@ -150,7 +161,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     caption="For independent coordinates the interpolation peak has its top at alpha = 1/(1 + lambda) exactly, and "
-    "the height (1 + sqrt(1 + 1/lambda))/2. (a) The black dotted line passes through the tops of all ridges by these "
+    "the height (1 + sqrt(1 + 1/lambda))/2. (a) The blue dotted line passes through the tops of all ridges by these "
     "closed forms. (b, c) Height and place of the top against the ridge, that of a loss averaged over samples. The "
     "lines of AR(1) are the largest error that the solver finds. Dotted orange is the small-ridge law at alpha = 1 "
     "with its next order. Markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars; places are "

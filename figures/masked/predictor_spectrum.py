@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, row
 from simulate.core import Estimate, Task, stream
 from simulate.masked import predictor_eigenvalues
 from theory import random_matrix
@@ -23,6 +23,14 @@ TWO, FEW, DENSE, SPIKE = (
 )
 ATOM, OUTLIER = "predicted atom", "predicted outlier"
 STRENGTHS = {"below threshold": 0.15, "above threshold": 4.0}
+LOOKS = {
+    "density": Curve(color="black", style="-"),
+    "simulation": Curve(color=0, marker="o"),
+    ATOM: Curve(color=3, marker="^"),
+    "below threshold": Curve(color=1, marker="s"),
+    "above threshold": Curve(color=2, marker="D"),
+    OUTLIER: Curve(color=2, marker="v"),
+}
 
 
 def scaled(d: int) -> Scaled:
@@ -120,7 +128,7 @@ EXPERIMENT = Experiment(
         "abstract names; the body of the paper was not readable.",
     },
     compute=compute,
-    panels=[Panel(title=name, curves={}) for name in (TWO, FEW, DENSE, SPIKE)],
+    panels=[Panel(title=name, curves=LOOKS) for name in (TWO, FEW, DENSE, SPIKE)],
     xlabel="eigenvalue $a$",
     ylabel="density",
     draw=draw,

@@ -1,5 +1,6 @@
 """Gaussian theory predicts how well pixels of handwritten digits are predicted from the other pixels."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -7,13 +8,19 @@ import numpy as np
 from figures.analyse.matrix import analyse_matrix, panels
 from figures.analyse.matrix.record import TUNED, curve_labels
 from figures.analyse.matrix.table import BEST_LOO, CHOICE, GCV, HELD_OUT, LOO, MEAN, TRAINING
-from figures.core import Context, Experiment, Panel, Row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row
 from figures.core.digits import missing, varying_pixels
 
 LAMS = (0.02, 0.2)  # the variance of a pixel is 20 on average
 ERRORS = {*curve_labels(np.array(LAMS), TUNED), MEAN}
 SHOWN = {HELD_OUT: ERRORS, TRAINING: ERRORS, CHOICE: {GCV, LOO, BEST_LOO, MEAN}}
 LIMITS = {HELD_OUT: (4.5, 45.0), TRAINING: (4.5, 45.0), CHOICE: (4.5, 25.0)}
+# The colors of errors against the ridge, of which none is that of a ridge in the other panels.
+CHOICES = {
+    GCV: Curve(color=3, style="-"),
+    LOO: Curve(color=4, style=":", marker="P"),
+    BEST_LOO: Curve(color=4),
+}
 
 
 def compute(context: Context) -> list[Row]:
@@ -22,11 +29,24 @@ def compute(context: Context) -> list[Row]:
     return [row for row in rows if row["curve"] in SHOWN[row["panel"]]]
 
 
+def looks(panel: Panel) -> Mapping[str, Curve]:
+    return {**panel.curves, **CHOICES} if panel.title == CHOICE else panel.curves
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Leave the line of the mean to the legend of all panels, since beside itself it would look like data."""
+    if rows["panel"].iloc[0] == CHOICE:
+        for line in axes.get_lines():
+            if line.get_label() == MEAN:
+                line.set_label(f"_{MEAN}")
+        axes.legend()
+
+
 EXPERIMENT = Experiment(
     title="Gaussian theory predicts the errors on 61 pixels of handwritten digits",
     compute=compute,
     panels=(
-        *(replace(panel, ylim=LIMITS[panel.title]) for panel in panels(LAMS, 61)),
+        *(replace(panel, curves=looks(panel), ylim=LIMITS[panel.title]) for panel in panels(LAMS, 61)),
         Panel(
             title="held-out errors over theory",
             ratio_of=HELD_OUT,
@@ -37,6 +57,7 @@ EXPERIMENT = Experiment(
             ylim=(-0.1, 0.25),
         ),
     ),
+    draw=draw,
     skip=missing,
     unjudged="pixels are not Gaussian, and random splits share images, so that their scatter is not all of the error",
     caption="From 500 images on Gaussian theory predicts the held-out errors of pixels within 2 %, and within 16 % at "

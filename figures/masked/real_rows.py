@@ -52,7 +52,7 @@ def panel(title: str, ylabel: str | None = None) -> Panel:
     names = [rf"$\lambda = {lam}$" for lam in LAMS]
     curves = {name: Curve(model=None, color=i, style="-") for i, name in enumerate(names)}
     curves |= {f"{name}, elliptical": Curve(model=None, color=i, style="-.") for i, name in enumerate(names)}
-    return Panel(title=title, curves=curves, ylabel=ylabel)
+    return Panel(title=title, curves=curves, ylabel=ylabel, ordered=True)
 
 
 EXPERIMENT = Experiment(

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from figures.core import Experiment, Panel
+from figures.core import Axes, DataFrame, Experiment, Panel
 from figures.masked.spiked_noise import NAMES, pairs_and_blocks, two_level, well_above_threshold
 from simulate.masked import top_overlap
 from theory import random_matrix
@@ -28,8 +28,13 @@ def curves(noise: Callable[[], Covariance], alpha: float, lam: float) -> dict[st
     return {name: partial(model, noise, alpha, *way) for name, way in ways.items()}
 
 
+def draw(axes: Axes, _rows: DataFrame) -> None:
+    """Write the zero of each ridge; the titles of panels have none, since they name the random draws."""
+    axes.set_title(axes.get_title().replace("= .", "= 0."))
+
+
 EXPERIMENT = Experiment(
-    title="What each method sees of a spread-out spike",
+    title="Masked regression sees spikes of half the strength that PCA needs, in pairs and blocks",
     papers={
         "arXiv:2601.23208 (against PCA)": "It agrees with the abstract that masked regression outperforms PCA in "
         "structured noise; the noises are our own, and two more kinds of PCA stand beside it.",
@@ -58,6 +63,7 @@ EXPERIMENT = Experiment(
     xlabel=r"strength of the spike $\theta$",
     ylabel=r"overlap $(u \cdot v)^2$",
     ylim=(-0.02, 1),
+    draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="With pairs and blocks masked regression sees spikes of half the strength that PCA needs; with two "
     "variances it comes second to PCA of the correlation matrix. The overlap is the squared cosine between the "

@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
                     points=(),
                     line_kind="reference",
                     style=":",
-                    color=6,
+                    color="C1",
                 )
             },
             ylabel="mean test error",
@@ -65,10 +65,11 @@ EXPERIMENT = Experiment(
     xlabel="time $t$",
     xscale="log",
     yscale="log",
+    ordered=True,
     caption="Trained from zero, masked regression has a best time to stop, after which its test error rises: to a "
     "plateau below and above n = d, and as the square root of the time, without end, at n = d. Coordinates are "
     "an AR(1) chain; the time is that of gradient flow, steps times step size. Lines are the theory for d = "
     "infinity, markers simulations at d = {sizes}, extrapolated in 1/d; all times of one alpha share their data "
-    "sets. The dotted black line is the law c sigma^2 sqrt(t/tau), with c = 0.661, conditional variance sigma^2 "
+    "sets. The dotted orange line is the law c sigma^2 sqrt(t/tau), with c = 0.661, conditional variance sigma^2 "
     "= 0.342 and tau = tr Sigma^-1/d = 2.92, which the error exceeds by 6 % at t = 1000.",
 )

@@ -15,6 +15,7 @@ from figures.core.plot import _draw_panel, curve_colors
 from figures.core.report import render_table
 from figures.core.rows import MIN_BARRED, RUN
 from figures.core.table import to_frame
+from figures.masked.second_shades import SECOND_SHADES
 
 
 def panels(*limits, labels=("error", "error")):
@@ -51,9 +52,13 @@ def test_panels_of_other_numbers_or_ranges_keep_their_scales(limits, labels):
     assert tuple(ax.get_ylim() for ax in axes) == limits
 
 
-def test_shades_are_ordered_in_grey_too():
-    grey = [np.dot(to_rgb(shade), (0.299, 0.587, 0.114)) for shade in shades(6)]
+@pytest.mark.parametrize("colors", [shades(6), SECOND_SHADES])
+def test_shades_are_ordered_in_grey_too(colors):
+    grey = [np.dot(to_rgb(shade), (0.299, 0.587, 0.114)) for shade in colors]
     assert np.all(np.diff(grey) > 0.05)
+
+
+def test_declared_colors_are_shades_in_a_panel_with_an_order():
     panel = Panel(curves={"a": Curve(color=1), "b": Curve(color=0), "c": Curve(color=1)}, ordered=True)
     assert list(curve_colors(panel, ["a", "b", "c"]).values()) == [shades(2)[1], shades(2)[0], shades(2)[1]]
     assert list(curve_colors(Panel(curves=panel.curves), ["a", "b", "c"]).values()) == ["C1", "C0", "C1"]
