@@ -5,8 +5,8 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from figures.core.direct_labels import MIN_CONTRAST, NAME, _luminance, readable
 from figures.core.layout import arrange, figure_size, finish
+from figures.core.names import MIN_CONTRAST, NAME, _luminance, readable, write_name
 from figures.core.plot import cycle_colors
 
 X = np.linspace(0, 1, 50)
@@ -90,3 +90,19 @@ def test_names_can_be_read_on_white_paper():
     for color in (*cycle_colors(), "#cebc63", "yellow"):
         assert 1.05 / (_luminance(*readable(color)) + 0.05) >= MIN_CONTRAST
     assert readable("C0") == to_rgb("C0")  # dark enough as it is
+
+
+def test_a_name_beside_what_it_names_is_dark_and_legends_keep_away_from_it():
+    figure = Figure(figsize=figure_size(1), layout="constrained")
+    ax = figure.subplots()
+    ax.plot(X, 0 * X, color="C4", label="zero")
+    ax.plot(X, 0 * X, color="C0", label="the same")
+    ax.set(xlim=(0, 1), ylim=(-1, 1))
+    write_name(ax, "here", (1.0, 1.0), "C4", offset=(-2.0, -2.0), across="right", along="top")
+    ax.legend()
+    finish(figure, [ax], names=True)
+    text = names(ax)["here"]
+    box, legend = text.get_window_extent(), ax.get_legend().get_window_extent()
+    assert text.get_color() == readable("C4") != to_rgb("C4")
+    assert np.allclose(box.max, ax.transAxes.transform((1, 1)) - 2 * figure.dpi / 72, atol=1.5)
+    assert not box.overlaps(legend)

@@ -1,0 +1,71 @@
+"""Writes a name beside what it names in a panel, where the ends of curves leave no place for names."""
+
+from typing import Any
+
+from figures.core.annotations import Axes
+
+NAME = "name of a curve"  # the mark of these words among the artists of a panel
+MIN_CONTRAST = 3.5  # of a name with the paper, as the ratio of luminances that WCAG 2 defines
+SIZE = 7.0  # typographic points, the size of letters in legends
+
+
+def write_name(
+    axes: Axes,
+    name: str,
+    at: tuple[float, float],
+    color: Any = "black",
+    *,
+    offset: tuple[float, float] = (3.0, 0.0),
+    across: str = "left",
+    along: str = "center",
+) -> None:
+    """Write a name at a place of a panel, in a color dark enough for letters.
+
+    `offset` is how far it stands from the place, in typographic points to the right and up, and `across` and `along`
+    say which part of it stands there, in the words of matplotlib ("left", "center", "right"; "bottom", "center",
+    "top"). Legends keep away from it.
+    """
+    axes.annotate(
+        name,
+        at,
+        offset,
+        textcoords="offset points",
+        ha=across,
+        va=along,
+        color=readable(color),
+        fontsize=SIZE,
+        linespacing=1.0,
+        annotation_clip=False,
+        zorder=5,
+        gid=NAME,
+    )
+
+
+def name_curve(axes: Axes, curve: str, name: str, *, x: float = float("inf"), **placed: Any) -> None:
+    """Write a name beside that point of a curve which lies nearest to x, by default the last, in its color.
+
+    `curve` is its label as declared, with the underscore that keeps it out of a legend; `placed` is as in `write_name`.
+    """
+    lines = [line for line in axes.lines if line.get_gid() == curve and len(line.get_xdata())]
+    points = sorted((tuple(map(float, point)) for line in lines for point in line.get_xydata()), key=lambda at: at[0])
+    nearest = points[-1] if x > points[-1][0] else min(points, key=lambda at: abs(at[0] - x))
+    write_name(axes, name, nearest, lines[0].get_color(), **placed)
+
+
+def readable(color: Any) -> tuple[float, float, float]:
+    """Return a color dark enough for letters: of the same hue, with a contrast of MIN_CONTRAST with white paper.
+
+    >>> readable("black")
+    (0.0, 0.0, 0.0)
+    """
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(color)
+    while 1.05 / (_luminance(red, green, blue) + 0.05) < MIN_CONTRAST:
+        red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
+    return red, green, blue
+
+
+def _luminance(*color: float) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
