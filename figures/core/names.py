@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from figures.core.annotations import Axes
 
 NAME = "name of a curve"  # the mark of these words among the artists of a panel
@@ -41,15 +43,15 @@ def write_name(
     )
 
 
-def name_curve(axes: Axes, curve: str, name: str, *, x: float = float("inf"), **placed: Any) -> None:
+def name_curve(axes: Axes, curve: str, name: str, *, x: float = np.inf, **placed: Any) -> None:
     """Write a name beside that point of a curve which lies nearest to x, by default the last, in its color.
 
     `curve` is its label as declared, with the underscore that keeps it out of a legend; `placed` is as in `write_name`.
     """
-    lines = [line for line in axes.lines if line.get_gid() == curve and len(line.get_xdata())]
-    points = sorted((tuple(map(float, point)) for line in lines for point in line.get_xydata()), key=lambda at: at[0])
-    nearest = points[-1] if x > points[-1][0] else min(points, key=lambda at: abs(at[0] - x))
-    write_name(axes, name, nearest, lines[0].get_color(), **placed)
+    lines = [line for line in axes.lines if line.get_gid() == curve and np.size(line.get_xdata())]
+    points = np.concatenate([np.asarray(line.get_xydata(), dtype=float) for line in lines])
+    place = points[:, 0].argmax() if x == np.inf else np.abs(points[:, 0] - x).argmin()
+    write_name(axes, name, (float(points[place, 0]), float(points[place, 1])), lines[0].get_color(), **placed)
 
 
 def readable(color: Any) -> tuple[float, float, float]:

@@ -160,7 +160,7 @@ EXPERIMENT = Experiment(
     "selection stays unequal. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5, and 0.3 "
     "and 0.1 with v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; markers are simulations "
     "at d = 60 and 120, in (d) at 90 and 180, extrapolated in 1/d, all classifiers on the same samples. (a) "
-    "Accuracies of group + (solid) and group - (dashed). (b) Their difference. (c) The rate of selection of group - "
-    "over that of group +. Gray: equal groups. (d) What a coupling adds: group + gains most from a moderate one.",
+    "Accuracies of group + (solid) and group - (dashed). (b) Their difference. (c) The rate of selection, group - "
+    "over group +. Gray: equal groups. (d) What a coupling adds: group + gains most from a moderate one.",
     draft=partial(thinned, line=3, points=1),
 )

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, level, numbered, thinned
 from figures.core.experiment import Grid
-from figures.core.names import name_curve
+from figures.core.names import name_curve, write_name
+from figures.core.ratios import MARKERS
 from figures.glm.masked_classification_data import spin_glass_fits
 from theory import glm
 from theory.core.arrays import Array
@@ -93,12 +95,10 @@ def predictions(beta: float, problems: Sequence[Problem]) -> Array:
     return np.stack([losses, losses - floor(beta), [point.train_loss for point in points]])
 
 
-def curve(
-    number: str, beta: float, line: Grid, points: Grid, color: int | None = None, style: str | None = "-"
-) -> Curve:
-    theory = partial(predicted, number)
+def curve(number: str, beta: float, line: Grid, points: Grid, color: int, style: str = "-", marker: str = "") -> Curve:
+    look: dict[str, Any] = {"color": color, "style": style, "marker": marker or MARKERS[color]}
     return Curve(
-        number=number, setting=f"beta = {beta}", theory=theory, line=line, points=points, color=color, style=style
+        number=number, setting=f"beta = {beta}", theory=partial(predicted, number), line=line, points=points, **look
     )
 
 
@@ -148,13 +148,14 @@ def optimum(alpha: float, color: int) -> Curve:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Say beside the lines of the warmest spins, and of the coldest, what lines without a marker are."""
-    panel, (warm, *_, cold) = rows["panel"].iloc[0], BETAS
+    """Say what the lines are that have no entry in a legend."""
+    panel = rows["panel"].iloc[0]
     if panel == LOSS:
-        name_curve(axes, f"_floor {warm}", "Bayes floor", offset=(0.0, -2.5), across="right", along="top")
+        name_curve(axes, f"_floor {BETAS[0]}", "Bayes floor", offset=(0.0, -2.5), across="right", along="top")
     if panel == TRANSITION:
-        name_curve(axes, f"_sharper {warm}", r"$\lambda = 10^{-4}$", offset=(-22.0, -8.0), across="left", along="top")
-        name_curve(axes, f"_threshold {cold}", "separability\nends", offset=(-3.0, -2.0), across="right", along="top")
+        corner = axes.get_xlim()[0], axes.get_ylim()[1]
+        said = "dashed: $\\lambda = 10^{-4}$\ndotted: separability ends"
+        write_name(axes, said, corner, offset=(6.0, -3.0), along="top")
     if panel == RIDGE:
         axes.plot([], [], "*", color="0.3", markersize=9, label=BEST)
         axes.legend()
@@ -180,11 +181,11 @@ EXPERIMENT = Experiment(
         Panel(
             title=EXCESS,
             curves={
-                name: curve(f"excess, {name}", MIDDLE, LINE, (*ALPHAS, 5.0), k, style)
-                for (k, style), name in zip(((1, "-"), (2, "--")), RIDGES, strict=True)
+                name: curve(f"excess, {name}", MIDDLE, LINE, (*ALPHAS, 5.0), k, style, marker)
+                for (k, style, marker), name in zip(((1, "-", "^"), (2, "--", "v")), RIDGES, strict=True)
             }
             | {
-                BEST: curve(BEST, MIDDLE, LINE[::4], ALPHAS, 3, ":"),
+                BEST: curve(BEST, MIDDLE, LINE[::4], ALPHAS, 3, ":", "<"),
                 LAW: Curve(
                     model=float,
                     theory=lambda alpha: 1 / (2 * alpha),
@@ -201,7 +202,10 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=RIDGE,
-            curves={name: curve(name, MIDDLE, LAMS, SCAN, k) for k, name in enumerate(SCANNED.values(), start=5)}
+            curves={
+                name: curve(name, MIDDLE, LAMS, SCAN, k, "-", ">p"[k - 5])
+                for k, name in enumerate(SCANNED.values(), start=5)
+            }
             | {f"_best {alpha:g}": optimum(alpha, k) for k, alpha in enumerate(SCANNED, start=5)},
             ylabel=ABOVE_FLOOR,
             xlabel=r"ridge $\lambda$",

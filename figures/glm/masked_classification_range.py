@@ -112,9 +112,9 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     axes.axhspan(-1, 1, color="0.9", zorder=0)
     panel = rows["panel"].iloc[0]
     if panel == FLOOR:
-        name_curve(axes, f"_{SPARSE}", "trees", offset=(-8.0, -2.0), across="right")
+        name_curve(axes, f"_{SPARSE}", "trees", x=0.75, offset=(5.0, -5.0), along="top")
     if panel == FLOOR_BY_DEGREE:
-        name_curve(axes, f"_{DEGREES}", "trees", x=0.0, offset=(6.0, 0.0))
+        name_curve(axes, f"_{DEGREES}", "trees", x=8.0, offset=(2.0, 3.0), along="bottom")
 
 
 def look(family: str) -> Curve:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -104,8 +105,8 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     axes.clear()
     for k, (name, own) in enumerate(rows.groupby("curve", sort=False)):
         gaps = (own["simulation"] - own["theory"]).abs()
-        look = {"color": f"C{k}", "marker": MARKERS[k], "markerfacecolor": "white", "linestyle": ":", "linewidth": 0.7}
-        axes.plot(own["x"], gaps, **look, label=name)
+        look: dict[str, Any] = {"color": f"C{k}", "marker": MARKERS[k], "linestyle": ":", "linewidth": 0.7}
+        axes.plot(own["x"], gaps, markerfacecolor="white", **look, label=name)
     axes.set(**labels, xscale="log", yscale="log", ylim=(1e-8, 0.3))
     axes.legend()
 

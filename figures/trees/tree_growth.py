@@ -91,7 +91,7 @@ def compute(context: Context) -> list[Row]:
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Label the axis with N, which grows to the right, up to infinity, and name lines where they begin."""
     if rows["panel"].iloc[0] == CHILDREN:
-        axes.get_legend().remove()
+        axes.legend().remove()
         for name, placed in NAMES.items():
             name_curve(axes, name, name.replace("numbers up", "numbers\nup"), **placed)
     else:

@@ -68,12 +68,13 @@ def compute(context: Context) -> list[Row]:
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw what was counted with one hue for each kind of loss and one marker for each kind of context."""
     panel, labels = rows["panel"].iloc[0], {"xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
-    scales = {"xscale": axes.get_xscale(), "yscale": axes.get_yscale()}
+    scales: dict[str, Any] = {"xscale": axes.get_xscale(), "yscale": axes.get_yscale()}
     if panel != RANKS:
         scales["ylim"] = axes.get_ylim()
     axes.clear()
     axes.set(title=panel, **labels, **scales)
-    for k, (name, own) in enumerate(rows.groupby("curve", sort=False)):
+    for k, name in enumerate(map(str, rows["curve"].drop_duplicates())):
+        own = rows[rows["curve"] == name]
         x, y = own["x"].to_numpy(), own["simulation"].to_numpy()
         if panel == RANKS:
             axes.plot(x, y, "-", color=SHADES[k])

@@ -95,14 +95,14 @@ def test_names_can_be_read_on_white_paper():
 def test_a_name_beside_what_it_names_is_dark_and_legends_keep_away_from_it():
     figure = Figure(figsize=figure_size(1), layout="constrained")
     ax = figure.subplots()
-    ax.plot(X, 0 * X, color="C4", label="zero")
+    ax.plot(X, 0 * X, color="#E69F00", label="zero")
     ax.plot(X, 0 * X, color="C0", label="the same")
     ax.set(xlim=(0, 1), ylim=(-1, 1))
-    write_name(ax, "here", (1.0, 1.0), "C4", offset=(-2.0, -2.0), across="right", along="top")
+    write_name(ax, "here", (1.0, 1.0), "#E69F00", offset=(-2.0, -2.0), across="right", along="top")
     ax.legend()
     finish(figure, [ax], names=True)
     text = names(ax)["here"]
     box, legend = text.get_window_extent(), ax.get_legend().get_window_extent()
-    assert text.get_color() == readable("C4") != to_rgb("C4")
+    assert text.get_color() == readable("#E69F00") != to_rgb("#E69F00")
     assert np.allclose(box.max, ax.transAxes.transform((1, 1)) - 2 * figure.dpi / 72, atol=1.5)
     assert not box.overlaps(legend)
