@@ -6,7 +6,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from figures.core.layout import arrange, figure_size, finish
-from figures.core.names import MIN_CONTRAST, NAME, _luminance, readable, write_name
+from figures.core.names import MIN_CONTRAST, NAME, _luminance, name_curve, readable, write_name
 from figures.core.plot import cycle_colors
 
 X = np.linspace(0, 1, 50)
@@ -106,3 +106,15 @@ def test_a_name_beside_what_it_names_is_dark_and_legends_keep_away_from_it():
     assert text.get_color() == readable("#E69F00") != to_rgb("#E69F00")
     assert np.allclose(box.max, ax.transAxes.transform((1, 1)) - 2 * figure.dpi / 72, atol=1.5)
     assert not box.overlaps(legend)
+
+
+def test_a_name_stands_beside_the_point_of_its_curve_that_is_nearest():
+    figure = Figure(figsize=figure_size(1), layout="constrained")
+    ax = figure.subplots()
+    ax.plot([1.0, 2.0, 3.0], [0.3, 0.1, 0.2], color="#009E73", gid="_curve")
+    ax.plot([0.0, 4.0], [1.0, 1.0], color="black", gid="another")
+    name_curve(ax, "_curve", "last")
+    name_curve(ax, "_curve", "second", x=1.9)
+    name_curve(ax, "_curve", "first", x=0.0)
+    assert [text.xy for text in names(ax).values()] == [(3.0, 0.2), (2.0, 0.1), (1.0, 0.3)]
+    assert {text.get_color() for text in names(ax).values()} == {readable("#009E73")}
