@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from figures.core.aside import ASIDE
 from figures.core.entries import Looks, entries_of, explained, fullness, legend_of, looks_of, show, shows_legend
+from figures.core.names import NAME, readable
 from figures.core.occupied import Occupied, occupied
 from figures.core.wrapping import broken, place
 
@@ -26,8 +27,6 @@ CLEARANCE = 3.5  # typographic points between a name and any other curve, so tha
 OWN_CLEARANCE = 1.5  # typographic points between a name and its own curve, whose markers may move aside
 APART = 0.9  # of the height of a line of text, between the end of a curve that is named and any other curve
 MAX_WIDTH_SHARE = 0.3  # of its panel that a name beside it may take, since the panel becomes narrower by it
-MIN_CONTRAST = 3.5  # of a name with the paper, as the ratio of luminances that WCAG 2 defines
-NAME = "name of a curve"  # the mark of these words among the artists of a panel
 RUN_WIDTH = 0.5  # typographic points: that of single runs, behind which their mean ends
 OTHER_SIDE, ABOVE = 2.0, 1.0  # costs of a name at the left end, and of one above or below its curve
 
@@ -261,20 +260,3 @@ def _are_free(ax: Axes, names: Sequence[Annotation], curves: Sequence[list[Any]]
         _is_free(box, occupied(ax, own), occupied(ax, [one for one in rest if one not in own]), scale)
         for box, own in zip(boxes, curves, strict=True)
     )
-
-
-def readable(color: Any) -> tuple[float, float, float]:
-    """Return a color dark enough for letters: of the same hue, with a contrast of MIN_CONTRAST with white paper.
-
-    >>> readable("black")
-    (0.0, 0.0, 0.0)
-    """
-    red, green, blue = to_rgb(color)
-    while 1.05 / (_luminance(red, green, blue) + 0.05) < MIN_CONTRAST:
-        red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
-    return red, green, blue
-
-
-def _luminance(*color: float) -> float:
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))

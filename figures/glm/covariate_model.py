@@ -79,11 +79,12 @@ EXPERIMENT = Experiment(
         Panel(
             title=r"ridge regression, noise $\Delta = 0.1$",
             curves={
-                rf"$\lambda = {lam}$": Curve(model=partial(regression, lam=lam), color=color)
+                rf"$\lambda = {lam}$": Curve(model=partial(regression, lam=lam), color=color, marker="^v<"[color - 3])
                 for color, lam in enumerate((1e-3, 0.05, 0.5), start=3)
             },
             theory=test_error,
             replicate=error_replicate,
+            ordered=True,
             ylabel="mean squared test error",
             yscale="log",
             ylim=(0.6, 4.0),

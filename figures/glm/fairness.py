@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
+from figures.core.names import name_curve
 from figures.glm.observables import accuracy, fairness
 from simulate.core import stream
 from simulate.glm import measure
@@ -35,6 +36,7 @@ def coupled(strength: float, fraction: float) -> TeacherMixture:
 SETTINGS = {"plain": plain, "reweighed": reweighed, "coupled": partial(coupled, COUPLING)}
 COUPLINGS = "couplings"
 PLUS, MINUS, GAP, IMPACT = "accuracy of group +", "accuracy of group -", "gap in accuracy", "impact"
+ACCURACIES = "one classifier"
 DIFFERENCES, RATES = "gap, group + less group $-$", "rate of selection, group $-$ over +"
 EQUAL = {DIFFERENCES: 0.0, RATES: 1.0}  # what equal groups have
 GAINS = ("gain of group +", "gain of group -")
@@ -73,27 +75,41 @@ def samples(setting: str, x: float) -> str:
     return f"share {FRACTION if setting == COUPLINGS else x:g}"
 
 
-def both(setting: str, numbers: tuple[str, ...], color: int) -> dict[str, Curve]:
+HUES = {"plain": 0, "reweighed": 1, "coupled": 2, COUPLINGS: 2}  # and markers
+GROUPS = {"group +": "-", r"group $-$": "--"}  # their lines
+
+
+def both(setting: str, numbers: tuple[str, ...]) -> dict[str, Curve]:
+    """Show a number of each group, without a legend: the hue is that of the classifier, the line that of the group."""
     return {
-        f"{setting if setting != COUPLINGS else 'coupled'}, group {sign}": Curve(
-            number=number, setting=setting, style=style, color=color
+        f"_{setting if setting != COUPLINGS else 'coupled'}, {group}": Curve(
+            number=number, setting=setting, style=style, color=HUES[setting]
         )
-        for sign, number, style in zip("+-", numbers, ("-", "--"), strict=True)
+        for (group, style), number in zip(GROUPS.items(), numbers, strict=True)
     }
 
 
 def each(number: str) -> dict[str, Curve]:
     """Show one number of all classifiers."""
     return {
-        name if name != "coupled" else rf"coupled, $\gamma = {COUPLING}$": Curve(number=number, setting=name)
-        for name in SETTINGS
+        name if name != "coupled" else rf"coupled, $\gamma = {COUPLING}$": Curve(
+            number=number, setting=name, color=HUES[name], style=style
+        )
+        for name, style in zip(SETTINGS, ("-", "-.", ":"), strict=True)
     }
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Draw the line on which groups are equal."""
+    """Draw the line on which groups are equal, or say which line is that of which group."""
     if (panel := rows["panel"].iloc[0]) in EQUAL:
         axes.axhline(EQUAL[panel], color="0.6", linewidth=0.8, zorder=0)
+    elif panel == ACCURACIES:
+        for group, style in GROUPS.items():
+            axes.plot([], [], color="0.3", linestyle=style, label=group)
+        axes.legend()
+    else:
+        for group in GROUPS:
+            name_curve(axes, f"_coupled, {group}", group)
 
 
 EXPERIMENT = Experiment(
@@ -104,8 +120,8 @@ EXPERIMENT = Experiment(
     },
     panels=[
         Panel(
-            title="one classifier",
-            curves=both("plain", (PLUS, MINUS), 0) | both("reweighed", (PLUS, MINUS), 1),
+            title=ACCURACIES,
+            curves=both("plain", (PLUS, MINUS)) | both("reweighed", (PLUS, MINUS)),
             ylabel="accuracy (share of right signs)",
         ),
         Panel(title=DIFFERENCES, curves=each(GAP), ylabel="difference of the accuracies"),
@@ -117,7 +133,7 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=rf"two coupled classifiers, $\rho = {FRACTION}$",
-            curves=both(COUPLINGS, GAINS, 2),
+            curves=both(COUPLINGS, GAINS),
             theory=predicted_gains,
             line=np.geomspace(0.01, 100, 33),
             points=(0.03, 0.16, 1.0, 10.0),
@@ -144,7 +160,7 @@ EXPERIMENT = Experiment(
     "selection stays unequal. Groups lie at +v and -v with variance 0.5; their teachers have overlap 0.5, and 0.3 "
     "and 0.1 with v; the loss is logistic, alpha = 2, lambda = 0.1. Lines are the theory; markers are simulations "
     "at d = 60 and 120, in (d) at 90 and 180, extrapolated in 1/d, all classifiers on the same samples. (a) "
-    "Accuracies against the share of group +. (b) Their difference. (c) The rate of selection of group - over "
-    "that of group +. Gray: equal groups. (d) What a coupling adds: group + gains most from a moderate one.",
+    "Accuracies of group + (solid) and group - (dashed). (b) Their difference. (c) The rate of selection, group - "
+    "over group +. Gray: equal groups. (d) What a coupling adds: group + gains most from a moderate one.",
     draft=partial(thinned, line=3, points=1),
 )

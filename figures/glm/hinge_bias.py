@@ -36,6 +36,7 @@ MODES = Modes(weights=[0.6, 0.4], covariances=[[0.5, 1.5], [0.8, 0.2]], gram=[[[
 RIDGES = np.geomspace(0.3, 300, 46)
 BEST = 3.78  # the ridge of least error, by `glm.optimal_ridge`
 COUNTED, OPEN, DRAWN = "label counts fixed", "biases that fit equally well", "labels drawn one by one"
+SHOWN = {COUNTED: f"{COUNTED}, $n = 2000$", OPEN: "range of equally good fits, $n = 300$", DRAWN: f"{DRAWN}, $n = 300$"}
 POINTS = {COUNTED: (2.0, BEST, 5.5, 7.0), OPEN: (8.0, 14.0, 30.0), DRAWN: (1.0, 2.0, 5.0, 8.0, 14.0)}
 ERROR, BIAS, RISE = "test error", "bias", "above the best ridge"
 ENDS: dict[str, Callable[[NDArray[np.float64]], Any]] = {"least": np.min, "largest": np.max}
@@ -139,17 +140,20 @@ def curves(name: str, limit: Curve) -> dict[str, Curve]:
     counted = Curve(number=name, setting=COUNTED, points=POINTS[COUNTED], color=0)
     ends = {
         label: Curve(number=f"{name}, {end}", setting=OPEN, line=(), points=POINTS[OPEN], color=3, d=SMALL)
-        for label, end in zip((OPEN, f"_{OPEN}"), ENDS, strict=True)
+        for label, end in zip((SHOWN[OPEN], f"_{SHOWN[OPEN]}"), ENDS, strict=True)
     }
     drawn = Curve(
         number=name, setting=DRAWN, line=(), points=POINTS[DRAWN], replicates=5, color=1, unjudged=IMBALANCED, d=SMALL
     )
-    return {COUNTED: counted, DRAWN: drawn, r"limit $\lambda \to \infty$": limit, **ends}
+    return {SHOWN[COUNTED]: counted, SHOWN[DRAWN]: drawn, r"limit $\lambda \to \infty$": limit, **ends}
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Mark the best ridge, and join the ends of what fits equally well."""
-    ends = [rows[(rows["curve"] == name) & rows["stderr"].notna()].sort_values("x") for name in (OPEN, f"_{OPEN}")]
+    ends = [
+        rows[(rows["curve"] == name) & rows["stderr"].notna()].sort_values("x")
+        for name in (SHOWN[OPEN], f"_{SHOWN[OPEN]}")
+    ]
     if len(ends[0]):
         axes.vlines(ends[0]["x"], ends[0]["simulation"], ends[1]["simulation"], color="C3", linewidth=3, alpha=0.3)
     axes.axvline(BEST, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
@@ -207,6 +211,6 @@ EXPERIMENT = Experiment(
     "3.78 (dotted). Clusters have opposite means, unequal covariances; a twentieth of the labels is flipped. Lines "
     "are the theory of infinitely many samples, of which one in 270 decides on the bias at ridge 7, one in 10^10 at "
     "14. Circles are fits of 2000 samples (d = 1000) with fixed label counts; (c) subtracts the fit at the best ridge "
-    "to the same samples. Of 300 (d = 150) hardly any decides: broad bars reach from the least to the largest bias, "
-    "and error, that fits equally well; theory lies between. Labels drawn one by one do not balance.",
+    "to the same samples. Of 300 (d = 150) hardly any decides: triangles and bars show the range of bias and error "
+    "that fit equally well. Labels drawn one by one (squares) do not balance. Neither is judged.",
 )

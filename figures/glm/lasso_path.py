@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import name_curve
 from figures.glm.observables import saddle_point, test_error
 from simulate.glm import measure
 from simulate.glm import test_error as error_replicate
@@ -19,6 +20,7 @@ STRENGTH = 1e-3  # without noise, small against a teacher of size sqrt(share)
 RATIOS = (0.25, 0.5, 0.75)  # samples over weights
 BELOW_AND_ABOVE = (0.4, 0.6, 1.5, 2.0)  # of the share over its threshold
 HUES = {0.25: 3, 0.5: 0, 0.75: 4, 1: 1, 2: 2}  # of the sample ratios, the same in all panels
+MARKERS = {0.25: "^", 0.5: "o", 0.75: "v", 1: "s", 2: "D"}
 BEST = {0.5: 0.24, 1: 0.267, 2: 0.366}  # strength of the least error by `glm.optimal_strength`
 SHARES = "nonzero weights over samples"
 
@@ -80,10 +82,13 @@ def simulated(ratio: float) -> Curve:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Draw places of simulations as disks, filled where the teacher is recovered, and say what the dotted lines are."""
+    """Draw places of simulations as disks, filled where the teacher is recovered, and name the dotted lines."""
     panel = rows["panel"].iloc[0]
     if panel == PATHS:
-        axes.plot([], [], color="0.3", linestyle=":", label="least error")
+        name_curve(axes, "_2 best", "least error", x=0.0, offset=(0.0, 2.5), along="bottom")
+    if panel == NOISELESS:  # by another name than in the first panel, where names are at the ends of curves
+        for line in axes.get_legend_handles_labels()[0]:
+            line.set_label(str(line.get_label()).replace(r"\alpha", "n/p"))
         axes.legend()
     if panel == PHASES:
         for line in axes.get_lines():
@@ -94,6 +99,8 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 SUPPORT = {"nonzero": "nonzero weights", "support_f1": r"support's $F_1$"}
+FOUND: tuple[tuple[int | str, str, str], ...] = ((5, "<", "-"), ("0.35", ">", "--"))  # the looks of these
+NOISELESS = "without noise: recovered below 1"
 PATHS, PHASES = "each sample ratio has its strength", "the threshold of recovery"
 EXPERIMENT = Experiment(
     title="A lasso of the best strength comes within 4 % of the least error",
@@ -101,7 +108,9 @@ EXPERIMENT = Experiment(
         Panel(
             title=PATHS,
             curves={
-                rf"$\alpha = {alpha}$": Curve(model=along(alpha), color=HUES[alpha], style="-", points=marks(alpha))
+                rf"$\alpha = {alpha}$": Curve(
+                    model=along(alpha), color=HUES[alpha], marker=MARKERS[alpha], style="-", points=marks(alpha)
+                )
                 for alpha in (0.5, 1, 2)
             }
             | {
@@ -127,19 +136,22 @@ EXPERIMENT = Experiment(
                     model=along(1),
                     theory=lambda model, name=name: float(getattr(saddle_point(model), name)),
                     replicate=partial(share_measured, name=name),
-                    color=HUES[1],
+                    color=color,
+                    marker=marker,
                     style=style,
                 )
-                for style, (name, label) in zip(("-", "--"), SUPPORT.items(), strict=True)
+                for (color, marker, style), (name, label) in zip(FOUND, SUPPORT.items(), strict=True)
             },
             points=(0.05, 0.3, 1.0),
             ylabel="share",
         ),
         Panel(
-            title="without noise: recovered below 1",
+            title=NOISELESS,
             curves={
-                rf"$\alpha = {alpha}$": Curve(model=partial(scaled, alpha), color=HUES[alpha], style="-")
-                for alpha in RATIOS
+                rf"$\alpha = {alpha}$": Curve(
+                    model=partial(scaled, alpha), color=HUES[alpha], marker=MARKERS[alpha], style=style
+                )
+                for alpha, style in zip(RATIOS, ("--", "-", ":"), strict=True)
             },
             theory=relative_error,
             replicate=measured_relative_error,
@@ -181,7 +193,7 @@ EXPERIMENT = Experiment(
     "percent above the least of any rule. A quarter of the teacher's weights is not zero; inputs are isotropic, "
     "labels have noise of variance 0.1. Lines are theory (p = infinity), markers simulations at p = {sizes}. (a) "
     "Middle markers stand at the best strengths; dotted is the least error if the law of the weights is known. "
-    "(b) The share of nonzero weights, and F1 (precision and recall) of their places. (c) Without noise and at "
-    "strength 0.001 the error falls where the share of nonzero weights is below the boundary of Donoho, Maleki "
-    "and Montanari, drawn in (d).",
+    "(b) The share of nonzero weights, and F1 of their places (the harmonic mean of precision and recall). (c) "
+    "Without noise, at strength 0.001, the error falls below the boundary of Donoho, Maleki and Montanari, drawn in "
+    "(d).",
 )

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, level, numbered, thinned
 from figures.core.experiment import Grid
+from figures.core.names import name_curve, write_name
+from figures.core.ratios import MARKERS
 from figures.glm.masked_classification_data import spin_glass_fits
 from theory import glm
 from theory.core.arrays import Array
@@ -32,7 +35,6 @@ RIDGES = {r"$\lambda = 0.01$": SMALL, r"$\lambda = 1$": 1.0}
 LINE = np.concatenate([np.linspace(0.3, 3.4, 43), np.geomspace(3.5, 25, 12)])
 SHORT, LAMS = LINE[LINE < 3.5], np.geomspace(0.005, 30, 37)
 SCANNED, SCAN = {1.0: r"$\alpha = 1$", 3.0: r"$\alpha = 3$"}, (SMALL, 0.1, 1.0, 10.0)
-STYLES = {LOSS: {":": "Bayes floor"}, TRANSITION: {"--": r"$\lambda = 10^{-4}$", ":": "separability ends"}}
 Problem = tuple[float, float]  # alpha, lam
 
 
@@ -93,12 +95,10 @@ def predictions(beta: float, problems: Sequence[Problem]) -> Array:
     return np.stack([losses, losses - floor(beta), [point.train_loss for point in points]])
 
 
-def curve(
-    number: str, beta: float, line: Grid, points: Grid, color: int | None = None, style: str | None = "-"
-) -> Curve:
-    theory = partial(predicted, number)
+def curve(number: str, beta: float, line: Grid, points: Grid, color: int, style: str = "-", marker: str = "") -> Curve:
+    look: dict[str, Any] = {"color": color, "style": style, "marker": marker or MARKERS[color]}
     return Curve(
-        number=number, setting=f"beta = {beta}", theory=theory, line=line, points=points, color=color, style=style
+        number=number, setting=f"beta = {beta}", theory=partial(predicted, number), line=line, points=points, **look
     )
 
 
@@ -148,13 +148,16 @@ def optimum(alpha: float, color: int) -> Curve:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Say in the legend what the lines are that have no entry of their own."""
-    if rows["panel"].isin([LOSS, TRANSITION]).all():
-        for style, meaning in STYLES[rows["panel"].iloc[0]].items():
-            axes.plot([], [], color="0.3", linestyle=style, label=meaning)
-        axes.legend()
-    if rows["panel"].eq(RIDGE).all():
-        axes.plot([], [], "*", color="0.3", markersize=9, label=r"best $\lambda$")
+    """Say what the lines are that have no entry in a legend."""
+    panel = rows["panel"].iloc[0]
+    if panel == LOSS:
+        name_curve(axes, f"_floor {BETAS[0]}", "Bayes floor", offset=(0.0, -2.5), across="right", along="top")
+    if panel == TRANSITION:
+        corner = axes.get_xlim()[0], axes.get_ylim()[1]
+        said = "dashed: $\\lambda = 10^{-4}$\ndotted: separability ends"
+        write_name(axes, said, corner, offset=(6.0, -3.0), along="top")
+    if panel == RIDGE:
+        axes.plot([], [], "*", color="0.3", markersize=9, label=BEST)
         axes.legend()
 
 
@@ -177,10 +180,20 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=EXCESS,
-            curves={name: curve(f"excess, {name}", MIDDLE, LINE, (*ALPHAS, 5.0), style=None) for name in RIDGES}
+            curves={
+                name: curve(f"excess, {name}", MIDDLE, LINE, (*ALPHAS, 5.0), k, style, marker)
+                for (k, style, marker), name in zip(((1, "-", "^"), (2, "--", "v")), RIDGES, strict=True)
+            }
             | {
-                BEST: curve(BEST, MIDDLE, LINE[::4], ALPHAS, style=None),
-                LAW: Curve(model=float, theory=lambda alpha: 1 / (2 * alpha), line=(3.0, 25.0), points=(), style="--"),
+                BEST: curve(BEST, MIDDLE, LINE[::4], ALPHAS, 3, ":", "<"),
+                LAW: Curve(
+                    model=float,
+                    theory=lambda alpha: 1 / (2 * alpha),
+                    line=(3.0, 25.0),
+                    points=(),
+                    style="-.",
+                    color="0.4",
+                ),
             },
             ylabel=ABOVE_FLOOR,
             xlabel=RATIO,
@@ -189,8 +202,11 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=RIDGE,
-            curves={name: curve(name, MIDDLE, LAMS, SCAN, k) for k, name in enumerate(SCANNED.values(), start=4)}
-            | {f"_best {alpha:g}": optimum(alpha, k) for k, alpha in enumerate(SCANNED, start=4)},
+            curves={
+                name: curve(name, MIDDLE, LAMS, SCAN, k, "-", ">p"[k - 5])
+                for k, name in enumerate(SCANNED.values(), start=5)
+            }
+            | {f"_best {alpha:g}": optimum(alpha, k) for k, alpha in enumerate(SCANNED, start=5)},
             ylabel=ABOVE_FLOOR,
             xlabel=r"ridge $\lambda$",
             xscale="log",
@@ -208,5 +224,5 @@ EXPERIMENT = Experiment(
     "beta J)^-1 are known. Markers are fits to sampled spins at p = 80 and 160, extrapolated in 1/p. (a) Test "
     "loss at lambda = 1, with Bayes floors (dotted). (b) Training loss at lambda = 0.01 (dashed 0.0001), with "
     "thresholds of separability (dotted). (c, d) Excess of the test loss at beta = 0.6, with the law p/(2n) "
-    "(dashed) and the optimum (star).",
+    "(gray) and the optimum (star).",
 )

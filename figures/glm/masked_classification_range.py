@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core.names import name_curve
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
 from theory.core.arrays import Array
@@ -16,9 +17,9 @@ REDUCED, DEGREE = (0.3, 0.6, 0.9), (3.0, 6.0, 12.0)
 FITTED = {DENSE: 4, COLORS: 2, SPARSE: 4, DEGREES: 2}  # sites of each model; colors take longer to solve
 SIZE = {DENSE: 31, COLORS: 16, SPARSE: 31, DEGREES: 31}  # sites; also twice as many others
 AT = {DENSE: REDUCED, COLORS: REDUCED, SPARSE: REDUCED, DEGREES: DEGREE}
-WARMTH, DENSITY = "fits, by temperature", "fits on graphs, by degree"
-FLOOR, FLOOR_BY_DEGREE = "entropy, by temperature", "entropy on graphs, by degree"
-LABELS = {DEGREES: r"spins, $\beta = 0.6\,\beta_c$"}  # of families that are not called by their name
+WARMTH, DENSITY = "fits, by temperature", r"fits on graphs, $\beta = 0.6\,\beta_c$"
+FLOOR, FLOOR_BY_DEGREE = "entropy, by temperature", r"entropy on graphs, $\beta = 0.6\,\beta_c$"
+HUES = {DENSE: 0, COLORS: 1, SPARSE: 2, DEGREES: 3}  # and markers
 CHAINS = 400
 FIRST = 100  # the number of the first model; models of smaller numbers were looked at when the sizes were chosen
 BURN_IN = {0.3: (15, 3), 0.6: (30, 5), 0.9: (100, 12)}  # sweeps; between records
@@ -49,8 +50,8 @@ def compute(context: Context) -> list[Row]:
         pair = [np.stack([np.asarray(found[f"{own}/{k}/{r}"]) for r in replicates]) for k in (1, 2)]
         rows += measured(family, x, [sites[family, k] for k in (1, 2)], *pair)
     warm, degrees = context.thin(np.linspace(0.2, 0.95, 31)), context.thin(np.geomspace(2.5, 14, 31))
-    rows += [row(SPARSE, x, panel=FLOOR, theory=tree_gap(3.0, x)) for x in warm]
-    return rows + [row(LABELS[DEGREES], c, panel=FLOOR_BY_DEGREE, theory=tree_gap(c, 0.6)) for c in degrees]
+    rows += [row(f"_{SPARSE}", x, panel=FLOOR, theory=tree_gap(3.0, x)) for x in warm]
+    return rows + [row(f"_{DEGREES}", c, panel=FLOOR_BY_DEGREE, theory=tree_gap(c, 0.6)) for c in degrees]
 
 
 def sampled(family: str, x: float, points: list[tuple[str, float]]) -> tuple[str, float]:
@@ -102,33 +103,42 @@ def compared(
     sizes = list(zip(map(float, sites), gaps, strict=True))
     if family in (DENSE, COLORS):  # on sparse graphs the corrections are not known, and the noise is larger
         sizes.append((math.inf, extrapolate(*gaps)))
-    label, last = LABELS.get(family, family), sizes[-1][0]
+    label, last = family if panel == WARMTH else f"_{family}", sizes[-1][0]
     return [row(label, x, panel=panel, theory=expected, d=d, estimate=e, judged=judged and d == last) for d, e in sizes]
 
 
-def draw(axes: Axes, _rows: DataFrame) -> None:
-    """Draw the band of one percent."""
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw the band of one percent, and name the lines."""
     axes.axhspan(-1, 1, color="0.9", zorder=0)
+    panel = rows["panel"].iloc[0]
+    if panel == FLOOR:
+        name_curve(axes, f"_{SPARSE}", "trees", x=0.75, offset=(5.0, -5.0), along="top")
+    if panel == FLOOR_BY_DEGREE:
+        name_curve(axes, f"_{DEGREES}", "trees", x=8.0, offset=(2.0, 3.0), along="bottom")
+
+
+def look(family: str) -> Curve:
+    return Curve(model=None, color=HUES[family], style="--")
 
 
 WARM, MEAN_DEGREE = r"$\beta/\beta_c$", "mean degree of the graph"
-ENTROPY, BY_DEGREE = "entropy above the mixture's (%)", Curve(model=None, color=3, style="--")
+ENTROPY = "entropy above the mixture's (%)"
 EXPERIMENT = Experiment(
     title="Where the Gaussian mixture describes pseudo-likelihood of one site",
     compute=compute,
     panels=(
         Panel(title=WARMTH, xlabel=WARM, xlim=(0.2, 1.0)),
-        Panel(title=DENSITY, curves={LABELS[DEGREES]: BY_DEGREE}, xlabel=MEAN_DEGREE, xscale="log", xlim=(2.4, 14.6)),
+        Panel(title=DENSITY, curves={f"_{DEGREES}": look(DEGREES)}, xlabel=MEAN_DEGREE, xscale="log", xlim=(2.4, 14.6)),
         Panel(
             title=FLOOR,
-            curves={SPARSE: Curve(model=None, color=2, style="--")},
+            curves={f"_{family}": look(family) for family in (DENSE, SPARSE)},
             xlabel=WARM,
             xlim=(0.2, 1.0),
             ylabel=ENTROPY,
         ),
         Panel(
             title=FLOOR_BY_DEGREE,
-            curves={LABELS[DEGREES]: BY_DEGREE},
+            curves={f"_{DEGREES}": look(DEGREES)},
             xlabel=MEAN_DEGREE,
             xscale="log",
             xlim=(2.4, 14.6),

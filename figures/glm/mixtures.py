@@ -98,7 +98,10 @@ def several(*shares: float) -> dict[str, partial[Problem]]:
 
 MULTICLASS = Panel(
     title="three classes, shares 0.5, 0.3, 0.2",
-    curves={loss: Curve(number=loss, setting="classes", color=k) for loss, k in (("softmax", 3), ("square", 2))},
+    curves={
+        loss: Curve(number=loss, setting="classes", color=k, marker=mark, style=style)
+        for loss, k, mark, style in (("softmax", 3, "^", "--"), ("square", 2, "D", ":"))
+    },
     line=np.geomspace(0.3, 10, 25),
     points=(0.5, 1.0, 3.0),
     replicates=20,
@@ -106,7 +109,9 @@ MULTICLASS = Panel(
 DIFFERENCES = Panel(
     title="two clusters: what the others have more than the logistic loss",
     curves={
-        f"{loss}, {name}": Curve(number=difference(loss), setting=str(share), color=color, style=style)
+        f"{loss}, {name}": Curve(
+            number=difference(loss), setting=str(share), color=color, marker="osD"[color], style=style
+        )
         for share, name, style in ((0.5, "equal shares", "-"), (0.25, "1/4 and 3/4", "--"))
         for color, loss in enumerate(LOSSES)
         if color

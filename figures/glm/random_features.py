@@ -145,7 +145,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=BUMP,
             curves={
-                f"Gaussian projection{label}": Curve(number=rise(lam), setting=BUMP, color=color, style=style)
+                f"_Gaussian projection{label}": Curve(number=rise(lam), setting=BUMP, color=color, style=style)
                 for (lam, label), color, style in zip(LAMS.items(), (0, 2), ("-", ":"), strict=True)
             },
             line=np.unique([*np.linspace(0.2, 0.5, 31), REFERENCE, *np.linspace(0.36, 0.375, 7)]),

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from figures.core import NONE, Curve, Experiment, Panel, thinned
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, thinned
 from figures.core.digits import missing, varying_pixels
+from figures.core.names import name_curve
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
 from simulate.glm import train_loss as fitted_loss
@@ -19,6 +20,7 @@ RIDGE = 1.0
 LINE = np.unique(np.concatenate([np.linspace(0.25, 3, 23), np.linspace(3.25, 8, 20), (2.01, 2.05)]))
 POINTS = np.array([1.2, 2.4, 4.0])
 SHOWN = {"square": np.array([0.5, *POINTS]), "hinge": POINTS}  # without a ridge, on both sides of where the loss begins
+ANY = "theory, any inputs"
 ROUNDING = 1e-20  # squares of residuals up to which labels are fitted exactly
 CORRELATED: Covariance = AR1(np.inf, 0.8)
 FAMILIES: dict[str, tuple[Covariance, InputLaw]] = {
@@ -84,14 +86,6 @@ def without_ridge(loss: str) -> Panel:
         )
         for position, (name, (covariance, inputs)) in enumerate(FAMILIES.items())
     }
-    curves[f"{hidden}theory, any inputs"] = Curve(
-        model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
-        replicate=NONE,
-        line=LINE,
-        points=(),
-        style="-",
-        color=6,
-    )
     curves[f"{hidden}digits, 61 pixels"] = Curve(
         model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
         theory_at=lambda model, _d: universal(model),
@@ -103,6 +97,14 @@ def without_ridge(loss: str) -> Panel:
         replicates=10,
         extrapolate=False,
         unjudged="pixels are not Gaussian, and the digits have one size",
+    )
+    curves[f"_{ANY}"] = Curve(
+        model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
+        replicate=NONE,
+        line=LINE,
+        points=(),
+        style="-",
+        color=6,
     )
     return Panel(title=rf"{loss} loss, $\lambda \to 0$", curves=curves, theory=universal)
 
@@ -118,6 +120,12 @@ def with_ridge(loss: str) -> Panel:
         for name, (covariance, inputs) in list(FAMILIES.items())[:3]
     }
     return Panel(title=rf"{loss} loss, $\lambda = {RIDGE:g}$", curves=curves, theory=train_loss)
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the line of all inputs."""
+    if rows["curve"].eq(f"_{ANY}").any():
+        name_curve(axes, f"_{ANY}", ANY, x=5.0, offset=(4.0, -10.0), along="top")
 
 
 EXPERIMENT = Experiment(
@@ -140,4 +148,5 @@ EXPERIMENT = Experiment(
     "being separable. (b, d) At lambda = 1 two clusters at +-mu with |mu| = 2 lie on the line of one Gaussian. "
     "Real digits, not judged, lie within 0.4 % (square) and 6 % (hinge) of the line.",
     draft=thinned,
+    draw=draw,
 )

@@ -63,20 +63,22 @@ def name(loss: FitLoss, lam: float) -> str:
 def panel(loss: FitLoss) -> Panel:
     curves = {
         rf"{law}, $\lambda = {lam:g}$": Curve(
-            number=law, setting=name(loss, lam), style="-" if law == ONE else "--", color=color
+            number=law, setting=name(loss, lam), style=style, marker=marker, color=color
         )
         for color, lam in enumerate(LAMS)
-        for law in (ONE, TWO)
+        for law, style, marker in ((ONE, "-", "o"), (TWO, "--", "s"))
     }
-    return Panel(title=f"{loss} loss", curves=curves)
+    return Panel(title=f"{loss} loss", curves=curves, ordered=True)
 
 
 GAP_POINTS: dict[FitLoss, tuple[float, ...]] = {"square": (0.3, 1.0, 2.0), "logistic": (1.5,), "hinge": (0.2, 0.5, 2.0)}
 GAPS = Panel(
     title=rf"two clusters minus one Gaussian, $\lambda = {LAMS[0]:g}$",
     curves={
-        f"{loss} loss": Curve(number=GAP, setting=f"{loss}, difference", points=points)
-        for loss, points in GAP_POINTS.items()
+        f"{loss} loss": Curve(
+            number=GAP, setting=f"{loss}, difference", points=points, color=color, marker="sD^v"[color]
+        )
+        for color, (loss, points) in enumerate(GAP_POINTS.items(), start=1)
     },
     line=np.unique([*np.linspace(0.1, 0.6, 11), *np.linspace(0.7, 3.5, 29)]),
     ylabel="difference of the training losses",

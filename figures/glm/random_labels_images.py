@@ -108,6 +108,7 @@ EXPERIMENT = Experiment(
     toy_d=60,
     extrapolate=False,
     replicates=3,
+    ordered=True,
     xlabel="images per feature $n/p$",
     ylabel="training loss per image",
     skip=missing,

@@ -78,18 +78,21 @@ EXPERIMENT = Experiment(
                 rf"$\lambda = {lam}$": Curve(number=GROWTH, setting=str(lam), line=FINER, points=DIFFERENCES)
                 for lam in RIDGES
             },
-            xlabel="difference of the runs, 1 - overlap",
+            xlabel="difference of the runs, 1 $-$ overlap",
             ylabel="factor by which it grows",
+            ordered=True,
             yscale="log",
             replicates=40,
         ),
         Panel(
             title="what is left in the end",
-            curves={f"_{LASTING}": Curve(number=LASTING, setting=LASTING, line=LINE, points=LAMS)},
+            curves={
+                f"_{LASTING}": Curve(number=LASTING, setting=LASTING, line=LINE, points=LAMS, color="black", marker="^")
+            },
             judged_where=lambda lam: lam < THRESHOLD,
             unjudged="where replicas meet, a little is left of their difference after finitely many steps",
             xlabel=r"ridge $\lambda$",
-            ylabel="difference of the runs, 1 - overlap",
+            ylabel="difference of the runs, 1 $-$ overlap",
             replicates=12,
         ),
     ],

@@ -135,7 +135,7 @@ def errors(sizes: Sizes) -> list[Panel]:
 
 
 EXPERIMENT = Experiment(
-    title="Transferred features help from a correlation of the tasks of about 0.3 on",
+    title="By theory transferred features help from a correlation of the tasks of about 0.3 on",
     papers={
         "arXiv:2106.05418": "The published settings were not readable; networks and tasks are our own. Transferred "
         "features help if the tasks are correlated enough.",

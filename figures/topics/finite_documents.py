@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import name_curve
 from simulate.core import stream
 from simulate.topics import fit_value_matrix, sample_topic_documents, topic_gap
 from theory.models import Masking, TopicModel
@@ -11,6 +12,7 @@ from theory.topics import finite_length_loss, finite_length_value_matrix, optima
 
 MODEL = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
 MASKING = Masking(selected=0.3, kept=0.2, randomized=0.2)
+GAPS = "gap between topics"
 ENDS = (5.0, 1000.0)  # tokens of a document
 DIAGONAL, SAME, DIFFERENT, GAP, LOSS = "diagonal", "same topic", "different topic", "gap", "loss"
 
@@ -37,6 +39,12 @@ def long_documents(_x: None) -> float:
     return optimal_value_matrix(MODEL, MASKING).gap
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the limit of the gap."""
+    if rows["panel"].iloc[0] == GAPS:
+        name_curve(axes, "_limit of long documents", "limit", x=0.0, offset=(0.0, -3.0), along="top")
+
+
 EXPERIMENT = Experiment(
     title="The gap between topics reaches its limit in long documents",
     measure=measured,
@@ -45,24 +53,28 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title="entries of the value matrix",
-            curves={name: name for name in (DIAGONAL, SAME, DIFFERENT)},
+            curves={
+                name: Curve(number=name, color=color, marker="osD^"[color])
+                for color, name in enumerate((DIAGONAL, SAME, DIFFERENT), start=1)
+            },
             ylabel="mean entry",
         ),
         Panel(
-            title="gap between topics",
+            title=GAPS,
             curves={
-                GAP: GAP,
-                "limit of long documents": Curve(
+                f"_{GAP}": Curve(number=GAP, color=0),
+                "_limit of long documents": Curve(
                     theory=long_documents, line=ENDS, points=(), line_kind="reference", color=6, style=":"
                 ),
             },
             ylabel="same topic $-$ different topic",
         ),
-        Panel(title="squared loss", curves={f"_{LOSS}": Curve(number=LOSS, color=0)}, ylabel="least loss"),
+        Panel(title="squared loss", curves={f"_{LOSS}": Curve(number=LOSS, color=4, style="-")}, ylabel="least loss"),
     ],
     line=np.geomspace(*ENDS, 60).round(),
     points=(10, 40, 125, 400),
     d=4000,
+    draw=draw,
     toy_d=200,
     xlabel="tokens of a document $N$",
     xscale="log",

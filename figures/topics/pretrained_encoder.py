@@ -1,5 +1,6 @@
 """A pretrained encoder knows the topics of news: words of one topic are closer, and most layers attend to them more."""
 
+from collections.abc import Mapping
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.reading.text.encoder import MODULE, pretrained, word_reader
 from figures.analyse.text import value_embedding
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, missing_extra, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, missing_extra, row
 from simulate.core import Estimate, Task, stream
 from simulate.topics import (
     Training,
@@ -198,22 +199,46 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     """Draws thin lines between the points of a curve, and a gray one where nothing is known of topics."""
     panel = rows["panel"].iloc[0]
     axes.axhline(0 if panel == DIFFERENCES else 1, color="0.8", linewidth=0.6, zorder=0)
-    for k, label in enumerate(rows["curve"].drop_duplicates()):
+    for label in rows["curve"].drop_duplicates():
         points = rows[(rows["curve"] == label) & (rows["x"] > 0)]
-        axes.plot(points["x"], points["simulation"], color=f"C{k}", linewidth=0.8, zorder=1)
+        color = next(line.get_color() for line in axes.lines if line.get_gid() == label)
+        axes.plot(points["x"], points["simulation"], color=color, linewidth=0.8, zorder=1)
     if panel in (*EMBEDDINGS.values(), DIFFERENCES):
         thresholds = sorted(set(rows["x"]))
         axes.set_xticks(thresholds, [f"{x:g}" for x in thresholds])
 
 
+def looks(curves: Mapping[str, tuple[int | str, str]]) -> dict[str, Curve]:
+    return {label: Curve(color=color, marker=marker) for label, (color, marker) in curves.items()}
+
+
+RATIOS = looks({RULES[False]: (0, "o"), PERMUTED: ("0.4", "p"), RULES[True]: (2, "D")})
+SOURCES = looks(
+    {
+        f"encoder, {RULES[False]}": (0, "o"),
+        f"encoder, {RULES[True]}": (2, "D"),
+        f"single layer, {RULES[False]}": (1, "s"),
+        f"single layer, {RULES[True]}": (4, "v"),
+        RANDOM: ("C3", "^"),
+    }
+)
+LAYERS = looks(
+    {rf"$\rho = {rho:g}$": (k, "h<>"[k]) for k, rho in enumerate(THRESHOLDS)}
+    | {rf"{RANDOM}, $\rho = {THRESHOLDS[1]:g}$": ("C3", "^")}
+)
+PLANTED = {OPTIMUM: Curve(color=6, style="-"), TRAINED: Curve(color=5, marker="d")}
+
 EXPERIMENT = Experiment(
     title="Words of one topic are near in a pretrained encoder, not with random weights",
     compute=compute,
     panels=[
-        *(Panel(title=title, xlabel=THRESHOLD, ylabel=RATIO) for title in EMBEDDINGS.values()),
-        Panel(title=DIFFERENCES, xlabel=THRESHOLD, ylabel="same minus different topic"),
-        *(Panel(title=title, xlabel="layer (0: mean of all)", ylabel=RATIO) for title in ATTENTION.values()),
-        Panel(title=SINGLE, xlabel="number of planted topics $T$", ylabel="own topic / other topic"),
+        *(Panel(title=title, curves=RATIOS, xlabel=THRESHOLD, ylabel=RATIO) for title in EMBEDDINGS.values()),
+        Panel(title=DIFFERENCES, curves=SOURCES, xlabel=THRESHOLD, ylabel="same minus different topic"),
+        *(
+            Panel(title=title, curves=LAYERS, ordered=True, xlabel="layer (0: mean of all)", ylabel=RATIO)
+            for title in ATTENTION.values()
+        ),
+        Panel(title=SINGLE, curves=PLANTED, xlabel="number of planted topics $T$", ylabel="own topic / other topic"),
     ],
     draw=draw,
     skip=partial(missing_extra, "encoder", "lda", MODULE),

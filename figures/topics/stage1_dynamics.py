@@ -7,7 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import name_curve
 from figures.topics.uniform_attention import Population, descent
 from simulate.core import stream
 from simulate.topics import topic_gap
@@ -20,6 +21,7 @@ STEP = 0.5
 TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 Loss = Literal["squared", "cross_entropy"]
 MEAN, TOPICS = "mean frequency", "topics"
+SHARES = "squared loss: what is learned"
 
 
 def path(loss: Loss, times: list[float], _size: int, rng: Generator) -> dict[str, NDArray[np.float64]]:
@@ -59,7 +61,8 @@ def shares() -> dict[str, Curve]:
     """Declare both shares, and stars at their relaxation times, in one color each."""
     at = sectors(MODEL, MASKING)
     curves = {
-        name: Curve(number=name, setting="squared", theory=learned, color=k) for k, name in enumerate((MEAN, TOPICS))
+        f"_{name}": Curve(number=name, setting="squared", theory=learned, color=k)
+        for k, name in enumerate((MEAN, TOPICS))
     }
     stars = {
         f"_relaxation time, {name}": Curve(
@@ -72,7 +75,14 @@ def shares() -> dict[str, Curve]:
 
 
 def shown(loss: Loss, number: str) -> dict[str, Curve]:
-    return {f"_{number}": Curve(number=number, setting=loss, color=2, style="-")}
+    return {f"_{number}": Curve(number=number, setting=loss, color=3 if number == "gap" else 2, style="-")}
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the shares at their stars."""
+    if rows["panel"].iloc[0] == SHARES:
+        name_curve(axes, f"_relaxation time, {MEAN}", "mean\nfrequency", offset=(-8.0, 0.0), across="right")
+        name_curve(axes, f"_relaxation time, {TOPICS}", TOPICS, offset=(8.0, 0.0))
 
 
 EXPERIMENT = Experiment(
@@ -83,7 +93,7 @@ EXPERIMENT = Experiment(
     settings={"squared": "squared", "cross_entropy": "cross_entropy"},
     streams=lambda seed, loss, _t, _size, r: stream(seed + r, "stage1_dynamics", loss),
     panels=[
-        Panel(title="squared loss: what is learned", curves=shares(), ylabel="learned share", ylim=(-0.03, 1.07)),
+        Panel(title=SHARES, curves=shares(), ylabel="learned share", ylim=(-0.03, 1.07)),
         Panel(title="squared loss: the loss", curves=shown("squared", "loss"), ylabel="loss"),
         Panel(
             title="cross-entropy: the gap",
@@ -98,6 +108,7 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=6,
     draft={"points": TIMES[:4]},
+    draw=draw,
     xlabel="time $t$",
     xscale="log",
     unjudged="descent with finite steps is not flow, and the scatter between starts is not the difference of the two",

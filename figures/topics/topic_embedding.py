@@ -89,7 +89,8 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     gap = rows[rows["curve"] == "gap"].iloc[0]
     said = f"gap {gap['theory']:.4f}"
     if not math.isnan(gap["simulation"]):
-        said = f"gap {gap['simulation']:.4f} ± {gap['stderr'] * math.sqrt(gap['replicates']):.1g}"
+        scatter, *power = f"{gap['stderr'] * math.sqrt(gap['replicates']):.1g}".split("e")
+        said = f"gap {gap['simulation']:.4f} ± {scatter}" + "".join(rf"$\,\times\,10^{{{int(k)}}}$" for k in power)
     axes.text(0.03, 0.97, said, transform=axes.transAxes, va="top", color="white", fontsize=8)
 
 

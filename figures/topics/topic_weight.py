@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import name_curve
 from theory import topics
 from theory.models import Masking, TopicModel
 
@@ -70,9 +71,11 @@ def limit(x: float) -> float:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Places a legend, and marks the few points of the smallest T, between which there is no number of topics."""
+    """Name the curves at their ends, and mark the few points of the smallest T, between which no number lies."""
     if rows["panel"].iloc[0] == NUMBER:
-        axes.legend(loc="lower right", ncol=2)
+        for tau in TAUS:
+            name_curve(axes, f"_tau = {tau}", rf"$\tau = {tau}$")
+        axes.legend(loc="lower right")
         return
     few = next(line for line in axes.get_lines() if line.get_label() == f"$T = {TOTALS[0]}$")
     for line in axes.get_lines():
@@ -90,17 +93,18 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title=NUMBER,
-            curves={rf"$\tau = {tau}$": growing(tau) for tau in TAUS}
+            curves={f"_tau = {tau}": growing(tau) for tau in TAUS}
             | {
                 "$1 + Tp_c/p_r$": Curve(
-                    model=partial(model, tau=2), theory=random_words, line=numbers(2), color=6, style="--"
+                    model=partial(model, tau=2), theory=random_words, line=numbers(2), color="black", style="--"
                 ),
                 r"$1 + \tau/(p_m(1-p_c))$": Curve(
-                    model=partial(model, tau=2), theory=overshoot, line=(3, MOST), color=6, style=":"
+                    model=partial(model, tau=2), theory=overshoot, line=(3, MOST), color="black", style=":"
                 ),
             }
             | {f"_overshoot, tau = {tau}": ceiling(tau) for tau in TAUS},
             theory=weight,
+            ordered=True,
             xlabel="number of topics $T$",
             ylabel="optimal weight $A^*$",
             xscale="log",

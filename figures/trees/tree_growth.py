@@ -1,11 +1,13 @@
 """The mean number of children and the shares of single words have no limit: both change with log log N, slowly."""
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.special import expi
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
+from figures.core.names import name_curve
 from figures.trees.all_numbers import counts_up_to, sizes
 from theory import trees
 from theory.models.trees.factors import primes_up_to
@@ -17,6 +19,13 @@ LEAVES = {"()": 1, "()()": 2, "()()()": 3}  # of words that are nothing else
 EXPONENTS = {"(())()": (2, 3, 5, 7, 11, 13, 17, 19, 23), "((()))()": (4, 8, 9, 25, 27, 32)}
 MEASURED = "all numbers up to $N$"
 LAST = 300  # the lines end at 10^LAST: larger numbers have no double
+LINES = dict(zip(SERIES.values(), ("-.", "--", "-"), strict=True))  # all of them in gray
+NAMES: dict[str, dict[str, Any]] = {
+    SERIES[0]: {"offset": (3.0, -3.0), "along": "top"},
+    SERIES[1]: {"x": 1 / math.log(10**4), "offset": (-4.0, 3.0), "across": "right", "along": "bottom"},
+    SERIES[3]: {"x": 1 / math.log(3000), "offset": (3.0, -6.0), "along": "top"},
+    MEASURED: {"x": 0.0, "offset": (4.0, -6.0), "along": "top"},
+}  # where names stand
 TICKS = (2, 3, 4, 5, 7, 12)  # powers of ten on the axis
 
 
@@ -76,11 +85,17 @@ def compute(context: Context) -> list[Row]:
         for n in sizes(context, 3):
             share = counts_up_to(n).count(word) / n / trees.word_frequency(word, n).frequency
             rows.append(row(word, place(n), panel=WORDS, d=n, theory=ratio(word, n), measured=share))
-    return rows + [row("leading order", x, panel=WORDS, theory=1.0) for x in (0.0, place(1e3))]
+    return rows
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Label the axis with N, which grows to the right, up to infinity."""
+    """Label the axis with N, which grows to the right, up to infinity, and name lines where they begin."""
+    if rows["panel"].iloc[0] == CHILDREN:
+        axes.legend().remove()
+        for name, placed in NAMES.items():
+            name_curve(axes, name, name.replace("numbers up", "numbers\nup"), **placed)
+    else:
+        axes.axhline(1.0, color="0.6", linewidth=0.8, zorder=0)
     axes.set_xlim(1.04 * rows["x"].max(), 0)
     ticks = [k for k in TICKS if place(10**k) <= 1.01 * rows["x"].max()]
     axes.set_xticks([*(place(10**k) for k in ticks), 0], [*(f"$10^{{{k}}}$" for k in ticks), r"$\infty$"])
@@ -91,7 +106,13 @@ EXPERIMENT = Experiment(
     title="What has no limit grows slowly in the trees of the natural numbers",
     compute=compute,
     panels=(
-        Panel(title=CHILDREN, ylabel="mean number - $\\ln \\ln N$", ylim=(0.1, 0.29)),
+        Panel(
+            title=CHILDREN,
+            curves={name: Curve(model=None, color="0.3", style=style) for name, style in LINES.items()}
+            | {MEASURED: Curve(model=None, color=6, marker="P")},
+            ylabel=r"mean number $-$ $\ln \ln N$",
+            ylim=(0.1, 0.29),
+        ),
         Panel(title=WORDS, ylabel="share over leading order", ylim=(0.4, 1.9)),
     ),
     draw=draw,
@@ -100,7 +121,7 @@ EXPERIMENT = Experiment(
     caption="The mean number of children and the shares of single words have no limit, and approach their leading "
     "laws slowly. The axis ends at infinity. (a) The mean number of different primes, the children of the root, minus "
     "ln ln N; lines are the constant M of Mertens and the expansion in 1/ln N. (b) Shares of single words over the "
-    "leading order of Landau's theorem. Lines: the prime number theorem for the last prime of words that end in one "
-    "leaf, straight at the end; all powers of 1/ln ln N for two and three leaves, without those of 1/ln N. Markers "
-    "are counted on all numbers up to N.",
+    "leading order of Landau's theorem (gray: one). Lines: the prime number theorem for the last prime of words that "
+    "end in one leaf, straight at the end; all powers of 1/ln ln N for two and three leaves, without those of 1/ln N. "
+    "Markers are counted on all numbers up to N.",
 )

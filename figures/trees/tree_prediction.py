@@ -1,11 +1,13 @@
 """A hidden word of the text of numbers is predicted from its neighbors, or from the remainder of the number itself."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
+from figures.core.names import write_name
 from figures.trees.all_numbers import counts_up_to
 from simulate.core import Task
 from simulate.trees import TreeText, prediction_loss, read_text
@@ -18,6 +20,15 @@ AROUND = {0: (), 2: (-1, 1), 4: (-1, 1, -2, 2)}
 MODULI = (1, 2, 4, 12, 36, 180, 900, 6_300, 44_100)
 LEVELS = (4, 36, 900)  # moduli of the oracles that are drawn beside the neighbors
 SIDES = {"before": BEFORE, "both sides": AROUND}
+PLUG_IN, HELD_OUT = "plug-in", "held out"
+ORACLES = {f"oracle, $M = {M}$": f"oracle: $n$ modulo {M}" for M in LEVELS}
+LOOKS = {"before": ("o", ":"), "both sides": ("D", "--")}
+SHADES = ("0.6", "0.35", "black")  # of the largest numbers counted, in their order
+ENDS: tuple[dict[str, Any], ...] = (
+    {"offset": (-9.0, -2.0), "across": "right"},
+    {"offset": (-7.0, 0.0), "across": "right"},
+    {"offset": (-9.0, 2.0), "across": "right"},
+)  # where the names of these stand
 
 
 @cache
@@ -36,14 +47,14 @@ def compute(context: Context) -> list[Row]:
     plan = {(k, 1) for places in SIDES.values() for k in places.values()} | {((), M) for M in MODULI}
     found = context.sweep(Task(f"{k}/{M}", losses, (n_numbers, k, M)) for k, M in sorted(plan))
     for side, places in SIDES.items():
-        for place, how in enumerate(("plug-in", "held out")):
+        for place, how in enumerate((PLUG_IN, HELD_OUT)):
             for length, offsets in places.items():
                 own = np.asarray(found[f"{offsets}/1"])
                 rows.append(row(f"{side}, {how}", length, panel=NEIGHBORS, d=n_numbers, measured=float(own[place])))
     for M in LEVELS:
         level = float(np.asarray(found[f"()/{M}"])[1])
         rows += [row(f"oracle, $M = {M}$", x, panel=NEIGHBORS, measured=level) for x in (0, max(BEFORE))]
-    for place, how in enumerate(("plug-in", "held out")):
+    for place, how in enumerate((PLUG_IN, HELD_OUT)):
         for M in MODULI:
             own = np.asarray(found[f"()/{M}"])
             rows.append(row(how, M, panel=ORACLE, d=n_numbers, measured=float(own[place])))
@@ -55,10 +66,34 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Join the markers of each curve by thin lines."""
-    for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
-        points = own[own["simulation"].notna()].sort_values("x")
-        axes.plot(points["x"], points["simulation"], f"C{k}:", linewidth=0.7, zorder=1)
+    """Draw what was counted with one hue for each kind of loss and one marker for each kind of context."""
+    panel, labels = rows["panel"].iloc[0], {"xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
+    scales: dict[str, Any] = {"xscale": axes.get_xscale(), "yscale": axes.get_yscale()}
+    if panel != RANKS:
+        scales["ylim"] = axes.get_ylim()
+    axes.clear()
+    axes.set(title=panel, **labels, **scales)
+    for k, name in enumerate(map(str, rows["curve"].drop_duplicates())):
+        own = rows[rows["curve"] == name]
+        x, y = own["x"].to_numpy(), own["simulation"].to_numpy()
+        if panel == RANKS:
+            axes.plot(x, y, "-", color=SHADES[k])
+            write_name(axes, name, (x[-1], y[-1]), SHADES[k], **ENDS[k])
+        elif name in ORACLES:
+            axes.plot(x, y, "--", color="0.4", linewidth=0.8)
+            write_name(axes, ORACLES[name], (x[0], y[0]), "0.4", offset=(0.0, -2.0), along="top")
+        else:
+            axes.plot(x, y, label=name, **look(name))
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend()
+
+
+def look(name: str) -> dict[str, Any]:
+    """Return hue and filling by the kind of loss, and marker and dash by the context."""
+    color = "C0" if PLUG_IN in name else "C1"
+    marker, line = next((look for side, look in LOOKS.items() if name.startswith(side)), ("s", ":"))
+    top = {"markerfacecolor": "none", "zorder": 3} if PLUG_IN in name else {}  # rings around the disks of the others
+    return {"color": color, "marker": marker, "linestyle": line, "linewidth": 0.7, **top}
 
 
 EXPERIMENT = Experiment(

@@ -7,7 +7,8 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, level, missing_extra, numbered
+from figures.core import Axes, Curve, DataFrame, Experiment, level, missing_extra, numbered
+from figures.core.names import name_curve
 from simulate.core import stream
 from simulate.nets import train_encoder_on_sequences
 from simulate.nets.network import PACKAGES
@@ -20,8 +21,10 @@ WINDOWS, TEST = 200_000, 600
 SEEDS = (2, 3, 4, 5)  # of the starts and windows
 RECORD = (30, 60, 100, 200, 400, 700, 1_000, 1_500, 2_000, 2_500)
 LONG = (*RECORD, 4_000, 6_000, 10_000, 15_000)
-NEIGHBORS = {0: "no context", 1: "both neighbors", 2: "two on each side"}
-MODULI = (4, 12, 36)
+NEIGHBORS = {0: "counts, no context", 1: "both neighbors", 2: "two on each side"}
+ORACLES = {M: f"oracle: $n$ modulo {M}" for M in (4, 12, 36)}
+ENCODER = "encoder"
+COUNTED, KNOWN = ("0.45", "--"), ("black", ":")  # the look of levels of counts and of oracles
 
 
 @cache
@@ -48,7 +51,7 @@ def losses(sizes: tuple[int, int], steps: list[int], n_numbers: int, replicate: 
     trained = train_encoder_on_sequences(
         settings, train, test, n_steps=max(steps), seed=replicate, rate=RATE, batch_size=BATCH, record=steps
     )
-    return {"encoder": trained.losses / math.log(2)}
+    return {ENCODER: trained.losses / math.log(2)}
 
 
 def bits(of: Callable[..., PredictionLoss], n_numbers: int, extent: int) -> float:
@@ -57,11 +60,22 @@ def bits(of: Callable[..., PredictionLoss], n_numbers: int, extent: int) -> floa
 
 def curves(n_numbers: int, steps: tuple[int, ...]) -> dict[str, Curve]:
     """Return the losses of the encoder after each of `steps`, and the levels to compare them with."""
-    levels = {name: partial(bits, neighbor_loss, n_numbers, radius) for radius, name in NEIGHBORS.items()}
-    levels |= {f"oracle, $M = {M}$": partial(bits, remainder_loss, n_numbers, M) for M in MODULI}
+    counts = {name: partial(bits, neighbor_loss, n_numbers, radius) for radius, name in NEIGHBORS.items()}
+    oracles = {name: partial(bits, remainder_loss, n_numbers, M) for M, name in ORACLES.items()}
     ends = (steps[0], steps[-1])
-    lines = {name: level(value, ends, "measured") for name, value in levels.items()}
-    return {"encoder": Curve(number="encoder", points=steps, d=n_numbers)} | lines
+    lines = {
+        f"_{name}": level(value, ends, "measured", color=color, style=style)
+        for levels, (color, style) in ((counts, COUNTED), (oracles, KNOWN))
+        for name, value in levels.items()
+    }
+    return {f"_{ENCODER}": Curve(number=ENCODER, points=steps, d=n_numbers, color=0)} | lines
+
+
+def draw(axes: Axes, _rows: DataFrame) -> None:
+    """Name the levels at their ends, and the encoder at its first marker."""
+    name_curve(axes, f"_{ENCODER}", ENCODER, x=0.0, offset=(-3.0, 8.0), along="bottom")
+    for name in (*NEIGHBORS.values(), *ORACLES.values()):
+        name_curve(axes, f"_{name}", name)
 
 
 EXPERIMENT = Experiment(
@@ -81,6 +95,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     ylim=(2.2, 4.6),
     skip=partial(missing_extra, "nets", *PACKAGES),
+    draw=draw,
     caption="A transformer encoder of one block falls below the loss of all predictors that count neighboring "
     "words, and below an oracle that knows the hidden number modulo 4. Each number is a word, its tree of prime "
     "exponents; 2, 3, ... are a text. Markers are the masked loss on the last fifth of the numbers up to 10^6, "

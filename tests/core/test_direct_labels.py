@@ -5,8 +5,8 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from figures.core.direct_labels import MIN_CONTRAST, NAME, _luminance, readable
 from figures.core.layout import arrange, figure_size, finish
+from figures.core.names import MIN_CONTRAST, NAME, _luminance, name_curve, readable, write_name
 from figures.core.plot import cycle_colors
 
 X = np.linspace(0, 1, 50)
@@ -90,3 +90,31 @@ def test_names_can_be_read_on_white_paper():
     for color in (*cycle_colors(), "#cebc63", "yellow"):
         assert 1.05 / (_luminance(*readable(color)) + 0.05) >= MIN_CONTRAST
     assert readable("C0") == to_rgb("C0")  # dark enough as it is
+
+
+def test_a_name_beside_what_it_names_is_dark_and_legends_keep_away_from_it():
+    figure = Figure(figsize=figure_size(1), layout="constrained")
+    ax = figure.subplots()
+    ax.plot(X, 0 * X, color="#E69F00", label="zero")
+    ax.plot(X, 0 * X, color="C0", label="the same")
+    ax.set(xlim=(0, 1), ylim=(-1, 1))
+    write_name(ax, "here", (1.0, 1.0), "#E69F00", offset=(-2.0, -2.0), across="right", along="top")
+    ax.legend()
+    finish(figure, [ax], names=True)
+    text = names(ax)["here"]
+    box, legend = text.get_window_extent(), ax.get_legend().get_window_extent()
+    assert text.get_color() == readable("#E69F00") != to_rgb("#E69F00")
+    assert np.allclose(box.max, ax.transAxes.transform((1, 1)) - 2 * figure.dpi / 72, atol=1.5)
+    assert not box.overlaps(legend)
+
+
+def test_a_name_stands_beside_the_point_of_its_curve_that_is_nearest():
+    figure = Figure(figsize=figure_size(1), layout="constrained")
+    ax = figure.subplots()
+    ax.plot([1.0, 2.0, 3.0], [0.3, 0.1, 0.2], color="#009E73", gid="_curve")
+    ax.plot([0.0, 4.0], [1.0, 1.0], color="black", gid="another")
+    name_curve(ax, "_curve", "last")
+    name_curve(ax, "_curve", "second", x=1.9)
+    name_curve(ax, "_curve", "first", x=0.0)
+    assert [text.xy for text in names(ax).values()] == [(3.0, 0.2), (2.0, 0.1), (1.0, 0.3)]
+    assert {text.get_color() for text in names(ax).values()} == {readable("#009E73")}

@@ -14,9 +14,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import figures.core.plot
-from figures.core.direct_labels import NAME
 from figures.core.discover import OUTPUT, find_experiments, load
 from figures.core.legends import MAX_HEIGHT_SHARE
+from figures.core.names import NAME
 from figures.core.table import read_csv
 
 TABLES = Path(os.environ.get("TABLES", OUTPUT))

@@ -1,0 +1,73 @@
+"""Writes a name beside what it names in a panel, where the ends of curves leave no place for names."""
+
+from typing import Any
+
+import numpy as np
+
+from figures.core.annotations import Axes
+
+NAME = "name of a curve"  # the mark of these words among the artists of a panel
+MIN_CONTRAST = 3.5  # of a name with the paper, as the ratio of luminances that WCAG 2 defines
+SIZE = 7.0  # typographic points, the size of letters in legends
+
+
+def write_name(
+    axes: Axes,
+    name: str,
+    at: tuple[float, float],
+    color: Any = "black",
+    *,
+    offset: tuple[float, float] = (3.0, 0.0),
+    across: str = "left",
+    along: str = "center",
+) -> None:
+    """Write a name at a place of a panel, in a color dark enough for letters.
+
+    `offset` is how far it stands from the place, in typographic points to the right and up, and `across` and `along`
+    say which part of it stands there, in the words of matplotlib ("left", "center", "right"; "bottom", "center",
+    "top"). Legends keep away from it.
+    """
+    axes.annotate(
+        name,
+        at,
+        offset,
+        textcoords="offset points",
+        ha=across,
+        va=along,
+        color=readable(color),
+        fontsize=SIZE,
+        linespacing=1.0,
+        annotation_clip=False,
+        zorder=5,
+        gid=NAME,
+    )
+
+
+def name_curve(axes: Axes, curve: str, name: str, *, x: float = np.inf, **placed: Any) -> None:
+    """Write a name beside that point of a curve which lies nearest to x, by default the last, in its color.
+
+    `curve` is its label as declared, with the underscore that keeps it out of a legend; `placed` is as in `write_name`.
+    """
+    lines = [line for line in axes.lines if line.get_gid() == curve and np.size(line.get_xdata())]
+    points = np.concatenate([np.asarray(line.get_xydata(), dtype=float) for line in lines])
+    place = points[:, 0].argmax() if x == np.inf else np.abs(points[:, 0] - x).argmin()
+    write_name(axes, name, (float(points[place, 0]), float(points[place, 1])), lines[0].get_color(), **placed)
+
+
+def readable(color: Any) -> tuple[float, float, float]:
+    """Return a color dark enough for letters: of the same hue, with a contrast of MIN_CONTRAST with white paper.
+
+    >>> readable("black")
+    (0.0, 0.0, 0.0)
+    """
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(color)
+    while 1.05 / (_luminance(red, green, blue) + 0.05) < MIN_CONTRAST:
+        red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
+    return red, green, blue
+
+
+def _luminance(*color: float) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
