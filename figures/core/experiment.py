@@ -73,7 +73,8 @@ class Curve(_Measurement):
     line_kind: LineKind = "predicted"  # what is drawn: a prediction, a number of data, or one to compare with (chance)
     line_only: bool = False  # whether its theory is a line that no measured number is compared with
     style: str | None = None  # matplotlib line style
-    color: int | None = None  # position in the color cycle
+    color: int | str | None = None  # position in the color cycle, or a color where the cycle has none left
+    marker: str | None = None  # matplotlib marker
 
     def at(self, x: float) -> Any:
         """Return the model at x."""

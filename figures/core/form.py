@@ -77,7 +77,8 @@ def curve_places(panels: "Sequence[tuple[Panel, Sequence[str]]]", *, common: boo
         curves = dict(panel.resolved_curves())
         if k not in free:
             colors = {label: None if (curve := curves.get(label)) is None else curve.color for label in labels}
-            known |= {_named(label): own[k][label] if color is None else color for label, color in colors.items()}
+            cycle = {label: color for label, color in colors.items() if not isinstance(color, str)}
+            known |= {_named(label): own[k][label] if color is None else color for label, color in cycle.items()}
     for k in free:
         for label, place in own[k].items():
             if _named(label) not in known:

@@ -184,14 +184,13 @@ def curve_colors(panel: Panel, labels: list[str], places: Mapping[str, int] | No
     Without `places` (`curve_places`) it is the place among the `labels`. A star has the color of its curve.
     """
     curves = dict(panel.resolved_curves())
-    colors = {label: place for place, label in enumerate(labels)} | dict(places or {})
+    colors: dict[str, int | str] = {label: place for place, label in enumerate(labels)} | dict(places or {})
     colors |= {label: curve.color for label in labels if (curve := curves.get(label)) and curve.color is not None}
     colors |= {star: colors[label] for label in labels if (star := STAR + label) in colors}
-    if not panel.ordered:
-        return {label: f"C{colors[label]}" for label in labels}
-    used = sorted({colors[label] for label in labels})
-    shade = dict(zip(used, shades(len(used)), strict=True))
-    return {label: shade[colors[label]] for label in labels}
+    used = sorted({place for label in labels if not isinstance(place := colors[label], str)})
+    cycle = shades(len(used)) if panel.ordered else [f"C{place}" for place in used]
+    by_place: dict[int | str, str] = dict(zip(used, cycle, strict=True))
+    return {label: by_place.get(place := colors[label], str(place)) for label in labels}
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None, color: str) -> None:
@@ -200,8 +199,9 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     A mean whose replicates are in the table as single runs has no bar, since its error is hardly known: the runs
     themselves stand behind it.
     """
-    if label.startswith("_") and curve is not None and curve.color is not None:
+    if label.startswith("_") and curve is not None and isinstance(curve.color, int):
         position = curve.color  # more points of the curve of that color, with the same markers
+    marker = MARKERS[position % len(MARKERS)] if curve is None or curve.marker is None else curve.marker
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
     single = rows["kind"] == RUN
@@ -213,7 +213,7 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
         ax.plot(line["x"], line["value"], color=color, linestyle=look["linestyle"], gid=label)
     points = best_points(rows[rows["stderr"].notna()])
     if len(points):
-        look["marker"] = MARKERS[position % len(MARKERS)]
+        look["marker"] = marker
         shown = points["x"].isin(rows.loc[single, "x"])  # by their replicates themselves
         marks: dict[str, Any] = look | {"linestyle": "", "gid": label}
         ax.plot(points["x"][shown], points["simulation"][shown], **marks)
@@ -221,10 +221,9 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
         ax.errorbar(barred["x"], barred["simulation"], bars(barred), **marks, elinewidth=0.8)
     stars = exact[exact["size"].notna()]
     if len(stars):
-        if curve is not None:  # a marked place on a declared line; in a computed table points are just points
+        look["marker"] = marker
+        if curve is not None and curve.marker is None:  # a marked place on a declared line; others are just points
             look |= {"marker": "*", "markersize": 9, "markerfacecolor": color}
-        else:
-            look["marker"] = MARKERS[position % len(MARKERS)]
         ax.plot(stars["x"], stars["value"], **(look | {"linestyle": "", "gid": label}), zorder=3)
     ax.plot([], [], **look, label=label, gid=label)  # one entry of the legend shows all that has this identifier
 

@@ -10,6 +10,7 @@ import pytest
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
 from figures.core.aside import move_aside
 from figures.core.compute import compute_rows
+from figures.core.form import shades
 from figures.core.plot import _draw_panel, curve_colors, draw_figure
 from figures.core.ratios import draw_ratios
 from figures.core.table import to_frame
@@ -125,6 +126,20 @@ def test_a_curve_has_the_color_and_the_line_that_it_declares_and_its_stars_too()
     assert (other.get_linestyle(), to_rgba(other.get_color())) == ("--", to_rgba("C1"))
     assert (star.get_marker(), star.get_linestyle(), to_rgba(star.get_color())) == ("*", "None", to_rgba("C5"))
     assert star.get_xydata().tolist() == [[2.0, 2.0]]
+
+
+def test_a_curve_has_a_color_beyond_the_cycle_and_the_marker_that_it_declares(rows):
+    from matplotlib.colors import to_rgba
+    from matplotlib.figure import Figure
+
+    curves = {"a": Curve(model=lambda x: x, color="0.4", marker="P", style="-"), "b": lambda x: 2 * x, "best": None}
+    panel = experiment(panels=[Panel(title="one", curves=curves, ordered=True)]).resolved_panels()[0]
+    ax = Figure().subplots()
+    _draw_panel(ax, panel, rows[rows["panel"].eq("one") & rows["curve"].isin(curves)])
+    shown = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    assert (shown["a"].get_marker(), to_rgba(shown["a"].get_color())) == ("P", to_rgba("0.4"))
+    assert [to_rgba(shown[name].get_color()) for name in ("b", "best")] == [to_rgba(shade) for shade in shades(2)]
+    assert "P" not in (shown["b"].get_marker(), shown["best"].get_marker())
 
 
 def test_draw_adds_to_every_panel(rows, tmp_path):
