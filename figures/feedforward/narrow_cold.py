@@ -161,9 +161,7 @@ def curves(panel: str) -> dict[str, Curve]:
         return cold(panel)
     if panel == "quadratic":
         lines = {
-            f"_{name}": theory(
-                partial(warm_risk, units=units), panel, color=color, style="-" if color == 0 else COINCIDE
-            )
+            f"_{name}": theory(partial(warm_risk, units=units), panel, color=color, style=("-", COINCIDE)[color])
             for color, (units, name) in enumerate(UNITS)
         }
         return lines | {"_ours": runs(warmed, partial(warm_risk, units=K), (1.5, 3.0), 50, 3, color=2)}
@@ -202,15 +200,8 @@ def ratios(panel: str) -> dict[str, Curve]:
 
     look: dict[str, Any] = {"model": float, "points": ()}
     grid = [alpha for alpha in GRID[panel] if alpha >= LEAST_RATIO["stored"]]
-    found = {
-        "_limit": Curve(
-            theory=partial(over, error=infinite),
-            line=grid,
-            style=COINCIDE if panel == "quadratic" else "-",
-            color=1,
-            **look,
-        )
-    }
+    style = COINCIDE if panel == "quadratic" else "-"
+    found = {"_limit": Curve(theory=partial(over, error=infinite), line=grid, style=style, color=1, **look)}
     for kind in LEAST_RATIO:
         errors = {alpha: error for alpha, (error, _) in published(panel, kind).items()}
         if errors:
@@ -242,16 +233,15 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     if not len(rows) or rows["panel"].iloc[0] not in shown:
         return
     panel = shown[rows["panel"].iloc[0]]
+    hidden = "" if panel in EXPLAINED else "_"
     for start, (label, marker, color) in LOOKS.items():
         if (panel, start) not in MEASURED:
             continue
         x, y, bars = np.array(MEASURED[panel, start]).T
-        name = label if panel in EXPLAINED else f"_{label}"
-        axes.errorbar(x, y, bars, fmt=marker, color=color, label=name, zorder=1, **PUBLISHED)
+        axes.errorbar(x, y, bars, fmt=marker, color=color, label=f"{hidden}{label}", zorder=1, **PUBLISHED)
     if len(STORED.get(panel, ())) > 1:
         x, y = np.array(STORED[panel]).T
-        name = "the authors' theory" if panel in EXPLAINED else "_the authors' theory"
-        axes.plot(x, 2 * y, ":", color="0.2", linewidth=1.0, label=name)
+        axes.plot(x, 2 * y, ":", color="0.2", linewidth=1.0, label=f"{hidden}the authors' theory")
     if panel == "sign signs":
         x = np.linspace(9.0, 16.0, 30)
         axes.plot(x, PERCEPTRON / x, "-.", color="C3", linewidth=1.0)

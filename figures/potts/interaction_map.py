@@ -47,10 +47,11 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
         axes.legend().remove()
         for curve, (name, end, side, gap) in NAMES.items():
-            line = rows[rows["curve"] == curve].sort_values("x").iloc[-1 if end == "right" else 0]
-            place = line["x"], line["theory"] if math.isnan(line["simulation"]) else line["simulation"]
-            look = {"across": end, "along": side, "color": shown[name.replace("\n", " ")].get_color()}
-            write_beside(axes, name, place, (0.0, gap), **look)
+            line = rows[rows["curve"] == curve].sort_values("x")
+            if len(line):  # a draft has too few sites for the loss of the true model
+                x, theory, measured = line[["x", "theory", "simulation"]].iloc[-1 if end == "right" else 0]
+                look = {"across": end, "along": side, "color": shown[name.replace("\n", " ")].get_color()}
+                write_beside(axes, name, (x, theory if math.isnan(measured) else measured), (0.0, gap), **look)
 
 
 LEARNED, MAP, _ = panels()
