@@ -184,7 +184,8 @@ def curve_colors(panel: Panel, labels: list[str], places: Mapping[str, int] | No
     Without `places` (`curve_places`) it is the place among the `labels`. A star has the color of its curve.
     """
     curves = dict(panel.resolved_curves())
-    colors: dict[str, int | str] = {label: place for place, label in enumerate(labels)} | dict(places or {})
+    colors: dict[str, int | str] = {label: place for place, label in enumerate(labels)}
+    colors.update(places or {})
     colors |= {label: curve.color for label in labels if (curve := curves.get(label)) and curve.color is not None}
     colors |= {star: colors[label] for label in labels if (star := STAR + label) in colors}
     used = sorted({place for label in labels if not isinstance(place := colors[label], str)})
