@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core.beside import write_beside
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import decay, stochastic_activations
 from theory.feedforward import criticality, signal_fixed_point
@@ -16,6 +17,7 @@ NAMES: dict[BinaryNeurons, str] = {"sign": "signs", "tanh": "tanh"}
 CURVES = {
     f"{name}, $\\sigma_b^2 = {bias}$": (neurons, bias) for neurons, name in NAMES.items() for bias in (0.001, 0.05)
 }
+BOUND = "bound for signs"
 SIGNALS, GRADIENTS, DRAWN = "signals", "gradients", "the network of random weights"
 DRAWS, DEPTH, SMALL = 80, 4, 200
 STOCHASTIC = (0.3, 0.7)
@@ -79,7 +81,7 @@ def compute(context: Context) -> list[Row]:
             to_first_order = (left - left.mean(axis=0)) * slopes_of_scale + [one.mean for one in estimates]
             rows += judged_together(f"{label}, variance {s}", made, to_first_order)
     bound = criticality("sign").largest_depth_scale
-    rows += [row("bound for signs", s, panel=SIGNALS, theory=bound) for s in (grid[0], grid[-1])]
+    rows += [row(f"_{BOUND}", s, panel=SIGNALS, theory=bound) for s in (grid[0], grid[-1])]
     for s in STOCHASTIC:
         measured = np.array([found[f"signs/{s}/{r}"] for r in seeds])
         label = f"$\\sigma_m^2 = {s}$"
@@ -93,8 +95,11 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: Axes, _rows: DataFrame) -> None:
-    """Labels the axis of layers with whole numbers."""
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Label the axis of layers with whole numbers, and write the name of the bound beside its line."""
+    if axes.get_title() == SIGNALS:
+        bound = rows[rows["curve"] == f"_{BOUND}"].iloc[0]
+        write_beside(axes, BOUND, (bound["x"], bound["theory"]), (0.0, 1.5), along="bottom")
     if axes.get_title() == DRAWN:
         axes.set_xticks(range(1, DEPTH + 1))
 
@@ -103,11 +108,16 @@ EXPERIMENT = Experiment(
     title="Networks of binary sign neurons have no critical initialization",
     compute=compute,
     panels=(
-        Panel(title=SIGNALS, curves={}, ylabel=r"depth scale $\xi$ (layers)", yscale="log"),
+        Panel(
+            title=SIGNALS,
+            curves={f"_{BOUND}": Curve(color=6, style="--")},
+            ylabel=r"depth scale $\xi$ (layers)",
+            yscale="log",
+        ),
         Panel(title=GRADIENTS, curves={}, ylabel=r"depth scale $\xi$ (layers)", yscale="log"),
         Panel(
             title=DRAWN,
-            curves={},
+            curves={f"$\\sigma_m^2 = {s}$": Curve(color=4 + k, marker="vP"[k]) for k, s in enumerate(STOCHASTIC)},
             xlabel="layer",
             ylabel="slope of mean signs on the surrogate",
             xscale="linear",

@@ -7,6 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.beside import write_beside
 from simulate.core import Estimate
 from simulate.feedforward import decay, field_statistics
 from theory.feedforward import critical_mean_variance, propagate, signal_fixed_point
@@ -92,6 +93,7 @@ def scale_name(phi: MeanSign, bias: float) -> str:
 def scales() -> dict[str, Curve]:
     line = np.append(np.linspace(0.02, 0.96, 40), np.linspace(0.965, 1, 15))
     looks: dict[MeanSign, Any] = {"tanh": (3, {1e-3: "-", 1e-6: "--"}), "erf": (4, {1e-3: "-"})}
+    markers = dict(zip(((phi, bias) for phi, bias, s in MEASURED if s == 0.97), "^vP", strict=True))
     lines = {
         scale_name(phi, bias): Curve(
             model=lambda s, bias=bias, phi=phi: network(s, bias, phi),
@@ -104,7 +106,8 @@ def scales() -> dict[str, Curve]:
         f"_{scale_name(phi, bias)}, at {s}": Curve(
             number=SCALES, setting=f"{scale_name(phi, bias)}, {s}", line=(), points=(s,),
             replicates=DRAWN, average=depth_scale, d=NARROW,
-            color=looks[phi][0], theory=lambda system, xs: {SCALES: [signal_fixed_point(system).depth_scale] * len(xs)},
+            color=looks[phi][0], marker=markers[phi, bias],
+            theory=lambda system, xs: {SCALES: [signal_fixed_point(system).depth_scale] * len(xs)},
         )
         for phi, bias, s in MEASURED
     }  # fmt: skip
@@ -121,8 +124,23 @@ def edges() -> dict[str, Curve]:
     }  # fmt: skip
 
 
-def draw(axes: Axes, _rows: DataFrame) -> None:
-    """Shades the mean variances that binary weights can have, and draws the diagonal of the map."""
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Shade the mean variances that binary weights can have, draw the diagonal of the map, and name curves.
+
+    Depth scales are named at the right end of their lines, the correlations there or, in their map, where room is.
+    """
+    title = axes.get_title()
+    if title in ("correlation", MAP, SCALES):
+        shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        axes.legend().remove()
+        for k, (name, handle) in enumerate(shown.items()):
+            end = rows[(rows["curve"] == name) & rows["size"].isna()].sort_values("x").iloc[-1]
+            place, said = (end["x"], end["theory"]), name.replace(", ", ",\n")
+            look: dict[str, Any] = {"color": handle.get_color()}
+            if title == MAP:
+                place, offset = ((0.0, 0.87), (0.05, 0.48), (1.0, 0.4))[k], (0.0, 0.0)
+                look |= {"across": "left" if k < 2 else "right", "along": "bottom" if k == 0 else "top"}
+            write_beside(axes, said, place, (3.0, 0.0) if title != MAP else offset, **look)
     if axes.get_title() == EDGE:
         axes.axhspan(0.0, 1.0, color="0.9", zorder=0)
         axes.text(1.5, 0.95, "possible initializations", ha="center", va="center", fontsize=7)

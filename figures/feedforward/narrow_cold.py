@@ -9,7 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
-from figures.feedforward.narrow_published_cold import LEAST_RATIO, MEASURED, STORED, published
+from figures.core.beside import write_beside
+from figures.feedforward.narrow_published_cold import LEAST_RATIO, LOOKS, MEASURED, PUBLISHED, STORED, published
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
 from theory.feedforward import GroundState, ground_state, stable_states, tempered_orders
 from theory.models import NarrowNetwork
@@ -45,12 +46,8 @@ GRID = {
     "relu signs": (*np.geomspace(0.01, 1.0, 10), *np.linspace(1.3, 15.0, 14)),
     "sign signs": (*np.linspace(4.0, 6.0, 3), *np.linspace(6.48, 8.0, 8), *np.linspace(8.5, 16.0, 8)),
 }
-LOOKS = {
-    "teacher": ("runs from the teacher", "o", "0.2"),
-    "random": ("runs from random weights", "s", "0.55"),
-    "descent": ("descent from random weights", "^", "0.55"),
-}
-PUBLISHED: dict[str, Any] = {"markersize": 3, "markerfacecolor": "none", "linewidth": 0, "elinewidth": 0.8}
+EXPLAINED = ("erf", "relu")  # panels with legends: of two that say the same one moves to the empty place of the grid
+COINCIDE = "-."  # of a line that lies on another one: solid and dashed lines mean states of the units
 UNITS = ((K, f"$K = {K}$"), (None, r"$K = \infty$"))
 
 
@@ -164,7 +161,7 @@ def curves(panel: str) -> dict[str, Curve]:
         return cold(panel)
     if panel == "quadratic":
         lines = {
-            f"_{name}": theory(partial(warm_risk, units=units), panel, color=color, style="-" if color == 0 else "--")
+            f"_{name}": theory(partial(warm_risk, units=units), panel, color=color, style=("-", COINCIDE)[color])
             for color, (units, name) in enumerate(UNITS)
         }
         return lines | {"_ours": runs(warmed, partial(warm_risk, units=K), (1.5, 3.0), 50, 3, color=2)}
@@ -203,7 +200,8 @@ def ratios(panel: str) -> dict[str, Curve]:
 
     look: dict[str, Any] = {"model": float, "points": ()}
     grid = [alpha for alpha in GRID[panel] if alpha >= LEAST_RATIO["stored"]]
-    found = {"_limit": Curve(theory=partial(over, error=infinite), line=grid, style="-", color=1, **look)}
+    style = COINCIDE if panel == "quadratic" else "-"
+    found = {"_limit": Curve(theory=partial(over, error=infinite), line=grid, style=style, color=1, **look)}
     for kind in LEAST_RATIO:
         errors = {alpha: error for alpha, (error, _) in published(panel, kind).items()}
         if errors:
@@ -235,22 +233,23 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     if not len(rows) or rows["panel"].iloc[0] not in shown:
         return
     panel = shown[rows["panel"].iloc[0]]
+    hidden = "" if panel in EXPLAINED else "_"
     for start, (label, marker, color) in LOOKS.items():
         if (panel, start) not in MEASURED:
             continue
         x, y, bars = np.array(MEASURED[panel, start]).T
-        name = label if panel == "relu" else f"_{label}"
-        axes.errorbar(x, y, bars, fmt=marker, color=color, label=name, zorder=1, **PUBLISHED)
+        axes.errorbar(x, y, bars, fmt=marker, color=color, label=f"{hidden}{label}", zorder=1, **PUBLISHED)
     if len(STORED.get(panel, ())) > 1:
         x, y = np.array(STORED[panel]).T
-        name = "the authors' theory" if panel == "relu" else "_the authors' theory"
-        axes.plot(x, 2 * y, ":", color="0.2", linewidth=1.0, label=name)
+        axes.plot(x, 2 * y, ":", color="0.2", linewidth=1.0, label=f"{hidden}the authors' theory")
     if panel == "sign signs":
         x = np.linspace(9.0, 16.0, 30)
-        axes.plot(x, PERCEPTRON / x, ":", color="C2", linewidth=1.0, label=r"$0.625/\alpha$, one perceptron")
+        axes.plot(x, PERCEPTRON / x, "-.", color="C3", linewidth=1.0)
+        name = f"one perceptron, ${PERCEPTRON}/\\alpha$"
+        write_beside(axes, name, (x[-1], PERCEPTRON / x[-1]), (0.0, -5.0), color="C3", across="right", along="top")
     if panel == "erf":
         axes.plot([], [], "D", color="C2", markerfacecolor="white", label="our runs")
-    if panel in ("erf", "relu", "sign signs"):
+    if panel in EXPLAINED:
         axes.legend(loc="upper right")
 
 
@@ -272,7 +271,7 @@ EXPERIMENT = Experiment(
             for key, title in RATIOS.items()
         ),
         Panel(title=TITLES["relu signs"], curves=curves("relu signs"), yscale="log"),
-        Panel(title=TITLES["sign signs"], curves=curves("sign signs")),
+        Panel(title=TITLES["sign signs"], curves=curves("sign signs"), ylim=(0.0, 0.37)),
     ],
     xlabel=r"samples per weight, $\alpha = n/(NK)$",
     ylabel="error of a student on fresh inputs",

@@ -8,6 +8,15 @@ that errors are twice those at beta = 20 here) and relu_ and sign_betainf_lambda
 for signs as labels descends the sum of |s| over wrong signs, at temperature 1e-4, with weights kept at norm one.
 """
 
+from typing import Any
+
+# How points are drawn: name, marker and color by way of training.
+LOOKS = {
+    "teacher": ("runs from the teacher", "o", "0.2"),
+    "random": ("runs from random weights", "s", "0.55"),
+    "descent": ("descent, random weights", "^", "0.55"),
+}
+PUBLISHED: dict[str, Any] = {"markersize": 3, "markerfacecolor": "none", "linewidth": 0, "elinewidth": 0.8}
 # By problem and way of training: sample ratio, error on fresh inputs, and its standard deviation as stored.
 MEASURED: dict[tuple[str, str], tuple[tuple[float, float, float], ...]] = {
     ("erf", "teacher"): (

@@ -81,7 +81,7 @@ def curves(activation: str) -> dict[str, Curve]:
         for (own, start), alphas in POINTS.items()
         if own == activation
     }
-    marks = {f"_onset, {found.onset:.3f}": mark(found.onset * (1 + 1e-9), color=4)}
+    marks = {f"_onset, {found.onset:.3f}": mark(found.onset * (1 + 1e-9), color=6)}
     if found.order != "continuous":
         marks = {
             f"_spinodal, {found.spinodal:.3f}": mark(found.spinodal * (1 + 1e-9), color=4),
@@ -95,7 +95,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     axes.set_ylim(bottom=0)
     for _, place in rows[rows["curve"].str.match("_(onset|spinodal|transition)")].iterrows():
         name = place["curve"].removeprefix("_")
-        axes.annotate(name, (place["x"], place["theory"]), (8, 2), textcoords="offset points", fontsize=7)
+        axes.annotate(name, (place["x"], place["theory"]), (8, 5), textcoords="offset points", fontsize=7)
 
 
 EXPERIMENT = Experiment(

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core.beside import write_beside
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import frozen_risks, warm_start_risks
 from theory.feedforward import frozen_risk, switching_sizes, warm_start_risk
@@ -18,7 +19,26 @@ RATIOS = (0.5, 0.7, 1.0, 1.4, 2.0)
 OVERLAPS = (0.9, 0.7, 0.3)
 WARM_SIZES = (40, 160, 640)
 FROZEN, SWITCH, WARM = "frozen features", "around the switching sizes", "fine-tuning of all weights"
-NAMES = [f"$k = {k}$, $s = {s:g}$" for k, s in zip(DIMENSIONS, POWERS, strict=True)]
+NAMES = [f"$k = {k}$" for k in DIMENSIONS]
+
+BEST, SWITCHES = "best depth", "switch"
+BEST_LOOK = {BEST: Curve(color="black", style="--"), SWITCHES: Curve(color="black", marker="X")}
+DEPTHS = {name: Curve(style="-") for name in NAMES}
+# Other hues and markers than those of the depths, which are ordered.
+PAIRS = {
+    f"$k = {few}, {many}$": Curve(color=1 + k, marker="vP<"[k], style="-")
+    for k, (few, many) in enumerate(zip(DIMENSIONS[:0:-1], DIMENSIONS[-2::-1], strict=True))
+}
+FINE_TUNED = {
+    rf"$\rho = {rho}$": Curve(color=(0, 4, 5)[k], marker=">ph"[k], style="-") for k, rho in enumerate(OVERLAPS)
+}
+
+# Where a name stands beside an end of its line: which end, the alignment of the text there, and its distance in points.
+PLACES = {
+    FROZEN: dict.fromkeys(NAMES, (-1, "left", "center", (3.0, 0.0))) | {BEST: (0, "left", "top", (0.0, -20.0))},
+    WARM: dict.fromkeys((*list(FINE_TUNED)[1:], BEST), (0, "left", "bottom", (0.0, 1.5)))
+    | {list(FINE_TUNED)[k]: (0, "left", "top", (0.0, -2.0)) for k in (0, 1)},
+}
 
 
 def features(factor: int = 1) -> NestedFeatures:
@@ -61,8 +81,8 @@ def compute(context: Context) -> list[Row]:
     laws = {n: frozen_risk(system, n) for n in (*grid, *sizes)}
     for depth, name in enumerate(NAMES):
         rows += [row(name, n, panel=FROZEN, theory=laws[n].risks[depth]) for n in grid]
-    rows += [row("best depth", n, panel=FROZEN, theory=laws[n].best_risk) for n in grid]
-    rows += [row("switch", n, panel=FROZEN, theory=R, d=np.inf) for n, R in zip(law.sizes, law.risks, strict=True)]
+    rows += [row(BEST, n, panel=FROZEN, theory=laws[n].best_risk) for n in grid]
+    rows += [row(SWITCHES, n, panel=FROZEN, theory=R, d=np.inf) for n, R in zip(law.sizes, law.risks, strict=True)]
     for n, c in sizes.items():
         measured = tuned(np.array([found[f"n={n}/{r}"] for r in seeds]))
         made = [
@@ -77,7 +97,7 @@ def compute(context: Context) -> list[Row]:
         return float((risks[a] - risks[b]) / risks[b])
 
     for a, b, size, c in pairs:
-        name = f"{DIMENSIONS[a]} to {DIMENSIONS[b]} features, $n_* = {size:.1f}$"
+        name = f"$k = {DIMENSIONS[a]}, {DIMENSIONS[b]}$"
         rows += [
             row(name, r, panel=SWITCH, theory=gain(r * size, a, b)) for r in context.thin(np.geomspace(0.45, 2.2), 6)
         ]
@@ -94,32 +114,47 @@ def compute(context: Context) -> list[Row]:
             measured = tuned(np.array([found[f"rho={rho}/{n}/{r}"] for r in seeds]))
             rows.append(row(name, n, panel=WARM, theory=warm_start_risk(system, n, rho).risk, d=400,
                             estimate=Estimate.of(measured), judged=not context.is_draft))  # fmt: skip
-    return rows + [row("best frozen depth", n, panel=WARM, theory=laws[n].best_risk) for n in grid]
+    return rows + [row(BEST, n, panel=WARM, theory=laws[n].best_risk) for n in grid]
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Draw a line at every switching size, and one where two depths are equally good."""
+    """Draw a line at every switching size, and one where two depths are equally good; write the names of curves."""
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    for name, (place, across, along, offset) in PLACES.get(axes.get_title(), {}).items():
+        line = rows[(rows["curve"] == name) & rows["size"].isna()].sort_values("x")
+        if len(line):
+            end, color = line.iloc[place], shown[name].get_color()
+            write_beside(axes, name, (end["x"], end["theory"]), offset, color=color, across=across, along=along)
     if axes.get_title() == FROZEN:
-        for size in rows.loc[rows["curve"] == "switch", "x"]:
+        for size in rows.loc[rows["curve"] == SWITCHES, "x"]:
             axes.axvline(size, color="0.8", linewidth=0.7, zorder=0)
     if axes.get_title() == SWITCH:
         axes.axhline(0, color="0.8", linewidth=0.7, zorder=0)
+    else:
+        axes.legend().remove()
 
 
 EXPERIMENT = Experiment(
     title="Freeze many layers with few samples, none with many",
     compute=compute,
     panels=(
-        Panel(title=FROZEN, curves={}, ylabel=r"risk $E(w \cdot x - \hat y)^2$", yscale="log"),
+        Panel(
+            title=FROZEN,
+            curves=DEPTHS | BEST_LOOK,
+            ordered=True,
+            ylabel=r"risk $E(w \cdot x - \hat y)^2$",
+            yscale="log",
+        ),
         Panel(
             title=SWITCH,
-            curves={},
+            curves=PAIRS,
             xlabel="samples over the switching size, $n/n_*$",
             ylabel="excess risk of the deeper freezing",
         ),
         Panel(
             title=WARM,
-            curves={"best frozen depth": Curve(model=None, color=4)},
+            curves=FINE_TUNED | BEST_LOOK,
+            ylim=(0.014, 2.5),
             ylabel=r"risk $E(w \cdot x - \hat y)^2$",
             yscale="log",
         ),
@@ -127,13 +162,15 @@ EXPERIMENT = Experiment(
     xlabel="samples $n$ (at $d = 400$)",
     xscale="log",
     draw=draw,
+    figsize=(7.0, 3.0),  # high enough for a legend in its panel
     unjudged="a draft is too small for the theory",
-    caption="With few samples it is best to freeze many layers, with many samples none. A linear target is "
-    "learned by ridge regression on the features that are left. Lines are closed forms at the best ridge; markers "
-    "are means over draws of samples. (a) The risk by depth; k features are left, which hold the share s of the "
-    "target's variance. Crosses mark the sizes at which the best depth changes. (b) The relative risk of the "
-    "deeper of two depths: its sign changes where theory finds them equal. (c) All weights fine-tuned from a "
-    "source with overlap rho: at 0.9 better than freezing at every n, at 0.7 not at intermediate n.",
+    caption="With few samples it is best to freeze many layers, with many samples none. A linear target is learned "
+    "by ridge regression on the features that are left. Lines are closed forms at the best ridge; markers "
+    "are means over draws of samples. (a) The risk by depth; k features are left, which hold 1, 0.9, 0.7 and "
+    "0.4 of the target's variance. Crosses and gray lines mark the sizes n_* at which the best depth "
+    "changes. (b) The relative risk of the deeper of two depths: its sign changes where theory finds them "
+    "equal. (c) All weights fine-tuned from a source with overlap rho: at 0.9 better than freezing at every "
+    "n, at 0.7 not at intermediate n.",
     papers={
         "arXiv:2303.01429": "The published text was not readable. Its question is asked of a model that can be solved: "
         "it is best to freeze many layers with few samples and none with many.",

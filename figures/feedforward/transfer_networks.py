@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
+from figures.core.beside import write_beside
 from figures.core.rows import MEASURED, single_runs
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import (
@@ -42,7 +43,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
               "scratch": 10_000, "tested": 10_000},
 }  # fmt: skip
 KEPT = range(TASK.n_layers + 1)
-COMPARED = ("two networks of the source task", "source task and target task")
+COMPARED = (("two source networks", 1, "v"), ("source and target network", 2, "P"))
 
 
 def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
@@ -102,7 +103,7 @@ def compute(context: Context) -> list[Row]:
     rows = []
     for (p, title), (i, n) in product(enumerate(PROTOCOLS.values()), enumerate(settings["sets"])):
         rows += means_and_runs(f"$n_t = {n}$", KEPT, title, errors[:, p, i])
-    for (m, measure), (k, name) in product(enumerate(SIMILARITIES), enumerate(COMPARED)):
+    for (m, measure), (k, (name, *_)) in product(enumerate(SIMILARITIES), enumerate(COMPARED)):
         rows += means_and_runs(name, KEPT[1:-1], measure, similarities[:, m, k])
     return rows
 
@@ -115,17 +116,19 @@ def means_and_runs(curve: str, xs: Sequence[int], panel: str, values: NDArray[np
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Draw a line at the least mean error of each size; give similarities other markers than sizes."""
+    """Draw a line at the least mean error of each size, with its name beside the first panel."""
     axes.set_xticks(sorted(rows["x"].unique()))
-    if rows["panel"].iloc[0] in SIMILARITIES:  # whose markers are no sizes
-        for line in axes.lines:
-            line.set_marker({"o": "v", "s": "P"}.get(str(line.get_marker()), line.get_marker()))
+    title = rows["panel"].iloc[0]
+    if title in SIMILARITIES:
         return
     axes.set_xlim(-0.3, KEPT[-2] + 0.3)  # with all layers frozen errors are far above the others
     shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     for label, curve in rows[rows["kind"] == MEASURED].groupby("curve", sort=False):
-        look = {"color": shown[label].get_color(), "linestyle": ":", "linewidth": 0.8, "zorder": 0}
-        axes.axhline(curve["simulation"].min(), **look)
+        color, least = shown[label].get_color(), curve["simulation"].min()
+        axes.axhline(least, color=color, linestyle=":", linewidth=0.8, zorder=0)
+        if title == PROTOCOLS["fresh"]:
+            write_beside(axes, str(label), (1.0, least), color=color, x_is_share=True)
+    axes.legend().remove()
 
 
 EXPERIMENT = Experiment(
@@ -133,13 +136,13 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         *(
-            Panel(title=title, curves={}, ylabel="test error on the target", ylim=(0.13, 0.56), ordered=True)
+            Panel(title=title, curves={}, ylabel="test error on the target", ylim=(0.13, 0.6), ordered=True)
             for title in PROTOCOLS.values()
         ),
         *(
             Panel(
                 title=title,
-                curves={name: Curve(color=color) for name, color in zip(COMPARED, (1, 2), strict=True)},
+                curves={name: Curve(color=color, marker=marker) for name, color, marker in COMPARED},
                 xlabel="hidden layer",
                 ylabel="similarity of hidden layers",
                 ylim=(0, 1),

@@ -127,13 +127,13 @@ EXPERIMENT = Experiment(
         Panel(title=GAIN, ylabel="$S^*$ (nats per site)", yscale="log"),
         Panel(
             title=COSINE,
-            curves={FLOW: Curve(color=2), NEAREST: Curve(color=3), EQUAL_GAIN: EQUAL},
+            curves={FLOW: Curve(color=2, marker="D"), NEAREST: Curve(color=3, marker="^"), EQUAL_GAIN: EQUAL},
             ylabel="cosine of the logits",
             ylim=(-0.25, 1.05),
         ),
         Panel(
             title=SAME,
-            curves={f"_{SAME}": Curve(average="share", color=3), EQUAL_GAIN: EQUAL},
+            curves={f"_{SAME}": Curve(average="share", color=4, marker="v"), EQUAL_GAIN: EQUAL},
             ylabel="share of starts",
             ylim=(0.0, 1.05),
         ),

@@ -93,10 +93,11 @@ def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
         for name, loss in LEVELS.items()
     }
     growth = {
-        name: Curve(number=name, setting=LAYERS[3], line=steps, style="-", color=3 + k) for k, name in enumerate(LAWS)
+        name: Curve(number=name, setting=LAYERS[3], line=steps, style="-", color=3 + k, marker="^v"[k])
+        for k, name in enumerate(LAWS)
     }
     growth |= {
-        name: Curve(number=name, setting=LAYERS[3], average="geometric mean", color=3 + k)
+        name: Curve(number=name, setting=LAYERS[3], average="geometric mean", color=3 + k, marker="PX"[k])
         for k, name in enumerate(DISPLACED)
     }
     panels = (

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment
+from figures.core.beside import write_beside
 from simulate.core import stream
 from theory import nets, potts
 from theory.models import Interaction, ManyBodyPottsModel
@@ -94,11 +95,20 @@ def curves(order: int) -> dict[str, Curve]:
     }
 
 
-def draw(axes: Axes, _rows: DataFrame) -> None:
-    """Say in the legend what the lines are that have no entry of their own."""
-    axes.plot([], [], "-", color="0.3", label=r"second order in $\beta$")
-    axes.plot([], [], "--", color="0.3", label="exact")
-    axes.legend()
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the names of the orders at the ends of their lines, and of the kinds of lines beside the lowest ones."""
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+
+    def point(curve: str, place: int) -> tuple[float, float]:
+        x, y = rows.loc[rows["curve"] == curve, ["x", "theory"]].to_numpy()[place]
+        return float(x), float(y)
+
+    for order, (name, handle) in zip(ORDERS, shown.items(), strict=True):
+        write_beside(axes, name, point(f"_exact, k = {order}", -1), (5.0, 0.0), color=handle.get_color())
+    look = {"color": shown["$k = 1$"].get_color(), "across": "right"}
+    write_beside(axes, "exact", point("_exact, k = 1", -3), (-6.0, 4.0), along="bottom", **look)
+    write_beside(axes, r"second order in $\beta$", point("$k = 1$", -1), (0.0, -2.0), along="top", **look)
+    axes.legend().remove()
 
 
 EXPERIMENT = Experiment(
@@ -110,6 +120,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     ylim=(0.004, 2),
+    ordered=True,
     draw=draw,
     caption="To second order in beta every order of interaction adds the energy of its own part of the logits to "
     "what a model can gain. Solid lines are this gain, over beta^2, of models with interactions of up to k bodies "

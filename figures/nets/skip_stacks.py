@@ -6,8 +6,8 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, level, numbered
-from figures.nets.floors_and_orders import FLOORS, floor
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level, numbered
+from figures.nets.floors_and_orders import FLOORS, floor, in_black, name_levels
 from figures.nets.four_body import C, L, four_body_model, population
 from simulate.core import stream
 from simulate.nets import gradient_flow, train_on_population
@@ -18,8 +18,8 @@ STARTS, SCALE, RATE = 6, 0.15, 0.5
 FALL = 0.02  # nats per site below the plateau, at which a lower layer counts as having left it
 TIMES = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.2, 3.0)  # in units of the law
 SCALES = (0.07, 0.1, 0.15, 0.25)
-LOSS, MOVED, RATIO = "masked loss", "three layers: mean square displacement", "time to leave, over the law"
-LAST, FIRST, OTHER = "last layer", "lower layer that the law names", "other lower layer"
+LOSS, MOVED, RATIO = "masked loss", "displacements of three layers", "time to leave, over the law"
+LAST, FIRST, OTHER = "last layer", "lower layer named by the law", "other lower layer"
 LAYERS = {"$N = 2$": 2, "$N = 3$": 3}
 Numbers = dict[str, NDArray[np.float64]]
 
@@ -84,9 +84,22 @@ def laws(_setting: tuple[int, str], points: Sequence[float]) -> Numbers:
 
 
 ENDS = TIMES[0], TIMES[-1]
-LEVELS = {"$\\ln C$": level(lambda: np.log(C), ENDS), "one layer at best": level(lambda: plateau().loss, ENDS)} | {
+GUESSING, ONE, LAW = "guessing, $\\ln C$", "one layer", "law"
+LEVELS = {GUESSING: level(lambda: np.log(C), ENDS), ONE: level(lambda: plateau().loss, ENDS)} | {
     FLOORS[k]: level(partial(floor, k), ENDS) for k in (2, 3, 4)
 }
+NAMES = {  # where each stands that is no entry of a legend
+    LOSS: dict.fromkeys((ONE, FLOORS[3], FLOORS[4]), ("left", "above"))
+    | {GUESSING: ("right", "above"), FLOORS[2]: ("left", "below")},
+    MOVED: {},
+    RATIO: {LAW: ("left", "below")},
+}
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the names of levels beside their lines."""
+    name_levels(axes, rows, NAMES[axes.get_title()])
+
 
 EXPERIMENT = Experiment(
     title="With skips the loss rests at the best fit of one layer until the lower layer learns",
@@ -98,23 +111,31 @@ EXPERIMENT = Experiment(
     panels=(
         Panel(
             title=LOSS,
-            curves={name: Curve(number=LOSS, setting=f"{name}, {LOSS}", line=()) for name in LAYERS} | LEVELS,
+            curves={name: Curve(number=LOSS, setting=f"{name}, {LOSS}", line=()) for name in LAYERS} | in_black(LEVELS),
             ylabel="nats per site",
+            ylim=(0.82, 1.13),
         ),
         Panel(
             title=MOVED,
             curves={
-                which: Curve(number=which, setting=f"$N = 3$, {LOSS}", line=(), average="geometric mean")
-                for which in (LAST, FIRST, OTHER)
+                which: Curve(
+                    number=which,
+                    setting=f"$N = 3$, {LOSS}",
+                    line=(),
+                    average="geometric mean",
+                    color=2 + k,
+                    marker=mark,
+                )
+                for k, (which, mark) in enumerate({LAST: "^", FIRST: "v", OTHER: "P"}.items())
             },
             ylabel="mean square displacement",
             yscale="log",
+            ylim=(1e-12, 1e2),
         ),
         Panel(
             title=RATIO,
-            curves={
-                name: Curve(number=RATIO, setting=f"{name}, {RATIO}", line=SCALES, points=SCALES) for name in LAYERS
-            },
+            curves={name: Curve(number=RATIO, setting=f"{name}, {RATIO}", line=(), points=SCALES) for name in LAYERS}
+            | in_black({LAW: level(lambda: 1.0, (SCALES[0], SCALES[-1]))}),
             xlabel=r"scale $\varepsilon$ of the initial weights",
             ylabel=r"$t\,\varepsilon^2/T_1$",
         ),
@@ -124,6 +145,7 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=STARTS,
     draft={"points": TIMES[:3]},
+    draw=draw,
     xlabel=r"time over that of the law, $t\,\varepsilon^2/T_1$",
     xscale="log",
     unjudged="the law is one of small weights",

@@ -1,12 +1,21 @@
 """Stacks of one, two and three layers on four-body data: the loss against floors by order, and the orders learned."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level, numbered
-from figures.nets.floors_and_orders import FLOORS, LOSS, SEEN, SHARE, floors, losses_and_orders
+from figures.core.beside import write_beside
+from figures.nets.floors_and_orders import (
+    FLOORS,
+    LOSS,
+    MARKERS,
+    SEEN,
+    SHARE,
+    floors,
+    in_black,
+    losses_and_orders,
+    name_levels,
+)
 from figures.nets.four_body import C, L, population, start
 from simulate.nets import train_on_population
 
@@ -33,11 +42,13 @@ def panels(orders_at: tuple[int, ...]) -> list[Panel]:
     """Describe the panel of the losses, and those of the orders, which are shown after fewer steps."""
     losses = {name: Curve(number=LOSS, setting=name) for name in LAYERS}
     levels = {GUESSING: level(lambda: np.log(C), ENDS)} | floors(ENDS)
-    losses |= {f"_{name}": replace(curve, style="--", color=6) for name, curve in levels.items()}  # named beside it
+    losses |= in_black(levels)
     shares = [
         Panel(
             title=title,
-            curves={order: Curve(number=order, setting=name, points=orders_at) for order in SEEN},
+            curves={
+                order: Curve(number=order, setting=name, points=orders_at, marker=MARKERS[order]) for order in SEEN
+            },
             ylabel=SHARE,
             ylim=(-0.02, 0.8),
             ordered=True,
@@ -48,15 +59,17 @@ def panels(orders_at: tuple[int, ...]) -> list[Panel]:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Write the names of the floors beside their lines; that of sites alone is hardly below the loss of guessing."""
-    if axes.get_title() != LOSS:
+    """Write the names of the floors beside their lines, and join the shares of each order by a thin line.
+
+    The floor of sites alone is hardly below the loss of guessing.
+    """
+    if axes.get_title() == LOSS:
+        name_levels(axes, rows, {FLOORS[k]: ("left", "above") for k in (2, 3, 4)})
+        write_beside(axes, f"{GUESSING}; {FLOORS[1]}", (ENDS[1], np.log(C)), (0, 4), across="right", along="bottom")
         return
-    heights = rows[rows["x"] == ENDS[1]].set_index("curve")["theory"]
-    for k, name in FLOORS.items():
-        if k > 1:
-            axes.text(ENDS[0], heights[f"_{name}"] + 0.002, name, ha="left", va="bottom", fontsize=7)
-    both = f"{GUESSING}; {FLOORS[1]}"
-    axes.text(ENDS[1], heights[f"_{GUESSING}"] + 0.009, both, ha="right", va="bottom", fontsize=7)
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    for order, own in rows.groupby("curve", sort=False):
+        axes.plot(own["x"], own["simulation"], color=shown[order].get_color(), linewidth=0.6, zorder=1)
 
 
 EXPERIMENT = Experiment(
@@ -75,11 +88,13 @@ EXPERIMENT = Experiment(
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
     draw=draw,
+    figsize=(7.0, 3.2),
     caption="Stacks wait at the loss of guessing, longer with more layers, and then fall without a plateau "
     "through the floors of fewer bodies to just above their own. Markers are means over 8 random starts of scale "
     "0.8 on a four-body population (L = 5, C = 3). (a) The loss of N layers, of up to 2^(N-1) + 1 bodies; lines "
     "are guessing (ln C) and the least losses with interactions of at most k bodies. (b, c) The shares of the "
-    "variance of the logits that depend on no other site, on one, and so on, for two and three layers.",
+    "variance of the logits that depend on no other site, on one, and so on, for two and three layers; thin lines "
+    "join their means.",
     papers={
         "arXiv:2410.19637, Fig. 2 (another network)": "The published stacks have skip connections and rest at the best "
         "two-body fit, three layers also at the best three-body fit. Stacks without skips, which are drawn here, rest "

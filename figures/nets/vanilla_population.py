@@ -7,8 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Curve, Experiment, Panel, missing_extra, numbered
-from figures.nets.floors_and_orders import LOSS, SEEN, SHARE, floors, losses_and_orders, orders
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel, missing_extra, numbered
+from figures.nets.floors_and_orders import (
+    FLOORS,
+    LOSS,
+    SEEN,
+    SHARE,
+    floors,
+    in_black,
+    losses_and_orders,
+    name_levels,
+    orders,
+)
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.nets import train_encoder_on_population, train_on_population
 from simulate.nets.network import PACKAGES
@@ -19,7 +29,7 @@ WIDTH, HEADS, ENCODER_RATE, STACK_RATE, SCALE = 16, 2, 3e-3, 1e-2, 0.8
 RECORD = (1, 3, 10, 20, 30, 60, 100, 150, 200, 300, 400, 600, 800, 1_200)
 STARTS = 8
 ENDS = RECORD[0], RECORD[-1]
-STACKS = {"factored stack, $N = 1$": 1, "factored stack, $N = 2$": 2}
+STACKS = {"stack, 1 layer": 1, "stack, 2 layers": 2}
 ONE, TWO = "encoder, 1 block", "encoder, 2 blocks"
 ORDERS = {ONE: "orders of an encoder of one block", TWO: "orders of an encoder of two blocks"}
 
@@ -44,6 +54,12 @@ def shares(_settings: VanillaEncoder, _steps: Sequence[float]) -> dict[str, floa
     return dict(zip(SEEN, order_fractions(four_body_model()).fractions, strict=True))
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the names of the floors beside their lines."""
+    if axes.get_title() == LOSS:
+        name_levels(axes, rows, {name: ("left" if k > 1 else "right", "below") for k, name in FLOORS.items()})
+
+
 EXPERIMENT = Experiment(
     title="The number of blocks does not bound the order that an encoder learns",
     measure=course,
@@ -53,12 +69,12 @@ EXPERIMENT = Experiment(
     panels=(
         Panel(
             title=LOSS,
-            curves={name: Curve(number=LOSS, setting=name) for name in (*ORDERS, *STACKS)} | floors(ENDS),
+            curves={name: Curve(number=LOSS, setting=name) for name in (*ORDERS, *STACKS)} | in_black(floors(ENDS)),
             ylabel="nats per site",
-            ylim=(0.72, 1.14),
+            ylim=(0.8, 1.14),
         ),
         *(
-            Panel(title=title, curves=orders(name, ENDS), theory=shares, ylabel=SHARE, ylim=(0.0, 1.35))
+            Panel(title=title, curves=orders(name, ENDS), theory=shares, ylabel=SHARE, ylim=(-0.03, 1.05), ordered=True)
             for name, title in ORDERS.items()
         ),
     ),
@@ -68,12 +84,14 @@ EXPERIMENT = Experiment(
     replicates=STARTS,
     # JAX compiles each architecture for seconds, so that a draft has one.
     draft={"points": RECORD[:2], "settings": {ONE: encoder(1), TWO: encoder(1)} | STACKS},
+    draw=draw,
     xlabel="step of Adam, full batch",
     xscale="log",
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption="One block of an encoder with a perceptron falls below the three-body floor, which a factored stack "
     "of two layers cannot pass. The population is a four-body model of 5 sites with 3 colors. Markers are means "
-    "over 8 random starts; encoders have width 16, 2 heads (rate 0.003), stacks start from scale 0.8 (rate 0.01). "
+    "over 8 random starts; encoders have width 16, 2 heads (rate 0.003), stacks start from scale 0.8 "
+    "(rate 0.01). "
     "(a) The masked loss; lines are the least losses of predictions with interactions of at most k bodies. (b, c) "
     "How much of the variance of the logits of one and two blocks comes from interactions of the hidden site with "
     "so many others; lines are the true shares, to which orders rise in turn, in one block nearly as fast as in "

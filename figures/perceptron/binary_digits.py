@@ -69,7 +69,7 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title="signs of real weights less signs of means",
-            curves={f"_{GAIN}": Curve(number=GAIN)},
+            curves={f"_{GAIN}": Curve(number=GAIN, color=6, marker="X")},
             ylabel="difference of the test errors",
         ),
     ],

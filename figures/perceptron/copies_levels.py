@@ -136,6 +136,7 @@ EXPERIMENT = Experiment(
         Panel(title=GROUPS, xlabel="distance $(1 - q_1/Q)/2$", ylabel="$S_{10}$ (nats per weight and copy)"),
         Panel(title=LOADS, xlabel="distance $(1 - q_1/Q)/2$", ylabel=r"$\alpha$ over the capacity", ylim=(0.74, 1.02)),
     ],
+    ordered=True,
     caption="With more levels there are more groups of close solutions at each distance, and except at the "
     "smallest distances they are stable nearer to the capacity. (a, b) Lines are the entropy per copy of pairs "
     "and of groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with "

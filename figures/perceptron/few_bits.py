@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core.beside import write_beside
 from simulate.core import Estimate, Task, stream
 from simulate.perceptron import entropy_profile, extrapolate_sizes, pair_entropies, zero_entropy_capacity
 from theory.models import DiscretePerceptron, equally_spaced_levels
@@ -24,6 +25,7 @@ CAPACITY, ENTROPY, COPIES = "capacity", "entropy of solutions", r"groups of solu
 LEVELS = (2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 25, 33, 65)
 ALPHA, COPY_NUMBERS = 0.4, (1, 2, 5)
 ALPHABETS = {"$\\pm 1$": (-1.0, 1.0), "$-1, 0, 1$": (-1.0, 0.0, 1.0), "$0, 1$": (0.0, 1.0)}
+FIRST, REAL = "_$\\log_2 L$", "_real weights"  # named beside their lines
 SPACED, MEASURED = "equally spaced in $[-1, 1]$", 45  # instances under one median
 
 
@@ -139,8 +141,8 @@ def compute(context: Context) -> list[Row]:
         levels = equally_spaced_levels(int(n))
         rows.append(row(SPACED, n, panel=CAPACITY, theory=capacity(levels).alpha))
         if n <= 5:
-            rows.append(row("first moment, $\\log_2 L$", n, panel=CAPACITY, theory=first_moment_bound(levels)))
-        rows.append(row("real weights", n, panel=CAPACITY, theory=gardner_capacity()))
+            rows.append(row(FIRST, n, panel=CAPACITY, theory=first_moment_bound(levels)))
+        rows.append(row(REAL, n, panel=CAPACITY, theory=gardner_capacity()))
     for n, sizes in CAPACITIES.items():
         predicted = capacity(equally_spaced_levels(n)).alpha
         rows += measured.rows(values, f"{CAPACITY}/{n}", sizes, SPACED, CAPACITY, [(n, predicted)])
@@ -161,12 +163,25 @@ def compute(context: Context) -> list[Row]:
     return rows + measured.rows(values, COPIES, PAIRS, "$y = 2$", COPIES, points)
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Write the names of the bounds of the capacity beside their lines."""
+    if axes.get_title() == CAPACITY:
+        write_beside(axes, FIRST[1:], (3.3, np.log2(3.3)))
+        limit = rows[rows["curve"] == REAL].iloc[-1]
+        write_beside(axes, REAL[1:], (limit["x"], limit["theory"]), (0.0, 1.5), across="right", along="bottom")
+
+
 EXPERIMENT = Experiment(
     title="Weights of a few bits store nearly as much as real weights",
     compute=compute,
     panels=[
         Panel(
             title=CAPACITY,
+            curves={
+                SPACED: Curve(color=0, marker="o"),
+                FIRST: Curve(color=6, style="--"),
+                REAL: Curve(color=6, style=":"),
+            },
             xlabel="number of levels $L$",
             ylabel=r"patterns per weight, $\alpha_0$",
             xscale="log",
@@ -174,15 +189,22 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=ENTROPY,
+            curves={
+                name: Curve(color=1 + k, marker=marker)
+                for k, (name, marker) in enumerate(zip(ALPHABETS, "sD^", strict=True))
+            },
             xlabel=r"patterns per weight, $\alpha = P/N$",
             ylabel=r"$\mathbb{E}\,\log Z/N$ (nats per weight)",
         ),
         Panel(
             title=COPIES,
+            curves={f"$y = {y}$": Curve(color=k, marker="v") for k, y in enumerate(COPY_NUMBERS)},
+            ordered=True,
             xlabel="fraction of weights that differ, $(1 - q_1)/2$",
             ylabel="$S_y$ (nats per weight and copy)",
         ),
     ],
+    draw=draw,
     caption="Weights of four or five bits store by theory nine tenths of what real weights store (dotted: 2 patterns "
     "per weight). (a) The solid line is the load at which the entropy of solutions vanishes, the dashed one the "
     "first-moment bound; markers are the mean load up to which enumeration of all weight vectors (N = 8 to 20) finds "

@@ -60,8 +60,18 @@ def curves(number: str) -> dict[str, Curve]:
 
 
 DESCENTS = {
-    f"$N = {n}$": Curve(number=SUCCESS, setting=SUCCESS, line=(), points=PATTERNS, d=n, replicates=16, average="share")
-    for n in SIZES
+    f"$N = {n}$": Curve(
+        number=SUCCESS,
+        setting=SUCCESS,
+        line=(),
+        points=PATTERNS,
+        d=n,
+        replicates=16,
+        average="share",
+        color=1 + k,
+        marker="^v"[k],
+    )
+    for k, n in enumerate(SIZES)
 }
 NORM, SHARE = "squared norm of the means $|m|^2/N$", "runs that find a solution"
 EXPERIMENT = Experiment(

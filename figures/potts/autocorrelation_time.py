@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.potts import TemperedDynamics, autocorrelation_time, make_dynamics, temper_ladder
 from simulate.potts.starts import ordered_and_random
@@ -23,7 +23,25 @@ SWEEPS = {SINGLE: 6000, TEMPERED: 2000}  # recorded; twice as many of a lattice 
 STRIDE = 2
 WINDOWS = 12  # an autocorrelation time is measured from so many times its length on
 OBSERVABLES = ("score", "mean color")
+WIDTH_LABEL = "width of the lattice $L$"
 SCORE, COLOR = (f"{name} at the transition" for name in OBSERVABLES)
+
+
+# A color means a way to sample, in all panels, and a marker what it is that relaxes.
+COLOR_OF = {SINGLE: 0, TEMPERED: 1}
+
+
+def looks(markers: dict[str, str]) -> dict[str, Curve]:
+    """Declare the color and the marker of each curve of a panel."""
+    return {
+        f"{kind}, {what}": Curve(color=color, marker=marker)
+        for kind, color in COLOR_OF.items()
+        for what, marker in markers.items()
+    }
+
+
+BY_OBSERVABLE = looks({OBSERVABLES[0]: "s", OBSERVABLES[1]: "o"})
+BY_COLORS = looks({f"q = {q}": marker for q, marker in zip(COLORS, "D^", strict=True)})
 
 
 def title(n_colors: int) -> str:
@@ -116,9 +134,8 @@ def point(curve: str, x: float, panel: str, width: int, times: NDArray[np.float6
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Put an arrow on every lower bound, and marks the critical beta in the panels against temperature."""
     bounds = rows[rows["stderr"].isna()]
-    names = list(rows["curve"].drop_duplicates())
     for x, value, curve in zip(bounds["x"], bounds["simulation"], bounds["curve"], strict=True):
-        arrow = {"arrowstyle": "->", "color": f"C{names.index(curve)}", "shrinkA": 3, "shrinkB": 0}
+        arrow = {"arrowstyle": "->", "color": f"C{COLOR_OF[curve.split(', ')[0]]}", "shrinkA": 3, "shrinkB": 0}
         axes.annotate("", (x, 2 * value), (x, value), arrowprops=arrow)
     if rows["panel"].iloc[0] in (SCORE, COLOR):
         axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS], minor=False)
@@ -132,9 +149,17 @@ EXPERIMENT = Experiment(
     title="Tempering helps at a continuous transition, less at one of first order",
     compute=compute,
     panels=[
-        *(Panel(title=title(q), xlabel=r"inverse temperature $\beta/\beta_c$", ylim=(0.7, 3000)) for q in COLORS),
-        Panel(title=SCORE, xlabel="width of the lattice $L$", xscale="log", ylim=(0.8, 1500)),
-        Panel(title=COLOR, xlabel="width of the lattice $L$", xscale="log", ylim=(4, 3000)),
+        *(
+            Panel(
+                title=title(q),
+                curves=BY_OBSERVABLE,
+                xlabel=r"inverse temperature $\beta/\beta_c$",
+                ylim=(0.7, 3000),
+            )
+            for q in COLORS
+        ),
+        Panel(title=SCORE, curves=BY_COLORS, xlabel=WIDTH_LABEL, xscale="log", ylim=(0.8, 1500)),
+        Panel(title=COLOR, curves=BY_COLORS, xlabel=WIDTH_LABEL, xscale="log", ylim=(4, 3000)),
     ],
     draw=draw,
     ylabel=r"autocorrelation time $\tau$ (sweeps)",

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.potts.potts_data import (
     errors_of_fits,
     gaussian_errors,
@@ -150,20 +150,27 @@ def label(ridge: float) -> str:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw a band of one percent around equal errors."""
     if rows["panel"].isin(RELATIVE.values()).all():
         axes.axhspan(-0.01, 0.01, color="0.9", zorder=0)
-        axes.legend(loc="upper left")
-        if rows["panel"].eq(RELATIVE[0.0]).all():  # the same colors and markers as beside it
-            axes.legend().remove()
 
+
+LOOKS = zip(models(9), (1, 2, 3, 5), "^vPX", strict=True)  # other markers than those of the ridges
+MODELS = {title: Curve(color=color, marker=marker) for title, color, marker in LOOKS}
 
 EXPERIMENT = Experiment(
     title="Masked ridge regression of Potts data follows the Gaussian theory",
     compute=compute,
     panels=[
-        *(Panel(title=title, ylim=(0.35, 12)) for title in models(9)),
+        *(Panel(title=title, ylim=(0.35, 12), ordered=True) for title in models(9)),
         *(
-            Panel(title=title, ylabel="ratio of test errors $-$ 1", yscale="linear", ylim=(-0.03, 0.05))
+            Panel(
+                title=title,
+                curves=MODELS,
+                ylabel="ratio of test errors $-$ 1",
+                yscale="linear",
+                ylim=(-0.03, 0.05),
+            )
             for title in RELATIVE.values()
         ),
     ],

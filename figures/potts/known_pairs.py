@@ -9,15 +9,22 @@ from numpy.typing import NDArray
 
 from figures.analyse.sequences import SequenceAnalysis, decorate
 from figures.analyse.sequences.table import MAP, NOISE, RANKED
-from figures.core import Axes, DataFrame, Panel, Row, row
+from figures.core import Axes, Curve, DataFrame, Panel, Row, row
+from figures.core.beside import write_beside
 
 MANY = 100  # known pairs: circles around more are drawn small
+KNOWN_COLOR = "C3"  # the first that has no other meaning in a figure of sequences
 PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance", "known"
 
 
 def precision_panel() -> Panel:
-    """Describe the axes of the shares of known pairs."""
-    return Panel(title=PRECISION, xlabel="strongest pairs", ylabel="share of known pairs")
+    """Describe the axes of the shares of known pairs, in black, since its curves stand in no other panel."""
+    curves = {
+        FOUND: Curve(model=None, color=6, style="-"),
+        f"_{FOUND}": Curve(model=None, color=6, marker="s"),
+        CHANCE: Curve(model=None, color=6, style=":"),
+    }
+    return Panel(title=PRECISION, curves=curves, xlabel="strongest pairs", ylabel="share of known pairs")
 
 
 def known_rows(
@@ -70,19 +77,29 @@ def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
     """Draw the shares in their panel, and mark the known pairs, called `label`, in the map and among the strongest."""
     if len(rows) and rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
+        for name, said in ((FOUND, "among the\nstrongest"), (CHANCE, CHANCE)):
+            last = rows[rows["curve"] == name].iloc[-1:]
+            for x, y in zip(last["x"], last["simulation"].fillna(last["theory"]), strict=True):
+                write_beside(axes, said, (x, y), (6.0, 0.0))
+        axes.legend().remove()
         return
     is_known = rows["curve"] == KNOWN
     known = rows[is_known]
     if len(rows) and rows["panel"].iloc[0] == RANKED:
         decorate(axes, rows[~is_known])
-        axes.plot(known["x"], known["simulation"], "o", color="C1")
+        axes.plot(known["x"], known["simulation"], "o", color=KNOWN_COLOR)
         axes.set_xscale("log")  # so that the first are told from each other
         axes.set_xlim(0.8, 20 * axes.get_xlim()[1])  # beside them stand their names
         return
     decorate(axes, rows)
     if len(known):
         size, width = (2, 0.4) if len(known) > MANY else (4, 0.6)
-        ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": size, "markeredgewidth": width}
+        ring: dict[str, Any] = {
+            "color": KNOWN_COLOR,
+            "markerfacecolor": "none",
+            "markersize": size,
+            "markeredgewidth": width,
+        }
         axes.plot(known["theory"], known["x"], "o", **ring, label=label)
         axes.legend(loc="upper right")  # on circles, so that the layout moves it below: it would hide scores elsewhere
 

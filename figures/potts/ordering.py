@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
 from figures.potts.potts_data import errors_of_fits, population_of, sampled_moments, theory
 from simulate.core import Estimate, Task
 from theory.models import SquareLatticePotts
@@ -14,6 +14,7 @@ CRITICAL = math.log(1 + math.sqrt(COLORS))
 SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1)
 PROBLEMS = [(2.5, 0.2), (2.5, 0.02), (2.5, 0.0)]  # samples and ridge per unknown
 LINEAR = 0.3  # deviations up to which a linear axis shows all of them
+LAW = "from heteroskedasticity"
 DEVIATION, MONITOR = "deviation from the Gaussian theory", "heteroskedasticity"
 
 
@@ -44,7 +45,7 @@ def compute(context: Context) -> list[Row]:
             relative = Estimate.of(values / theory(population, ratio, ridge).mean_test_error - 1)
             rows.append(row(label(ridge), share, panel=DEVIATION, theory=0.0, d=d, estimate=relative, judged=False))
         ratio = PROBLEMS[-1][0]
-        rows.append(row("from heteroskedasticity", share, panel=DEVIATION, theory=(monitor - 1) / ratio))
+        rows.append(row(LAW, share, panel=DEVIATION, theory=(monitor - 1) / ratio))
         rows += [row("_monitor", share, panel=MONITOR, theory=monitor, d=size) for size in (d, None)]
         explained = float(theory(population, *PROBLEMS[0]).explained.mean())
         rows += [row("_explained", share, panel="explained", theory=explained, d=size) for size in (d, None)]
@@ -67,9 +68,23 @@ EXPERIMENT = Experiment(
     title="Near ordering the errors exceed the Gaussian theory as heteroskedasticity says",
     compute=compute,
     panels=[
-        Panel(title=DEVIATION, ylabel="simulation / theory $-$ 1"),
-        Panel(title=MONITOR, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
-        Panel(title="explained", ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
+        Panel(
+            title=DEVIATION,
+            curves={LAW: Curve(color="black", style="-.")},
+            ylabel="simulation / theory $-$ 1",
+            ordered=True,
+        ),
+        Panel(
+            title=MONITOR,
+            curves={"_monitor": Curve(color=1, marker="v", style="-")},
+            ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$",
+        ),
+        Panel(
+            title="explained",
+            curves={"_explained": Curve(color=2, marker="P", style="-")},
+            ylabel="$R^2$ of the best linear prediction",
+            ylim=(0, 1),
+        ),
     ],
     unjudged="the theory is that of Gaussian data, and the figure shows how far Potts data are from it",
     caption="Toward the transition (dotted) of a three-color Potts model ridgeless errors exceed the Gaussian "

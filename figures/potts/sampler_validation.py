@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, judged_together, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
 from figures.potts.pair_model import pair_model
 from simulate.core import Estimate, Task
 from simulate.potts import sample
@@ -19,6 +19,7 @@ TEMPERED = 3.2  # in the ordered phase of the Curie-Weiss model, single sites al
 SIZE, BIN = 120, 4  # sites of the histogram, and how many of them a bar holds
 NEAR_CRITICAL = 1.012 * 2.772588722  # both phases of 120 sites have about the same weight
 HISTOGRAM_CHAINS, HISTOGRAM_SAMPLES = 32, 100
+BARS = f"N = {SIZE}, q = 3"
 ENERGIES, DEVIATIONS, HISTOGRAM = "energies", "deviations", "largest color near the transition"
 
 
@@ -88,12 +89,12 @@ def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
     """Return the bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
     exact = potts.finite_curie_weiss(SIZE, 3, NEAR_CRITICAL).largest_distribution
     bars = np.append(exact, np.zeros(-len(exact) % BIN)).reshape(-1, BIN).sum(axis=1)
-    name, lines, points = f"N = {SIZE}, q = 3", [], []
+    lines, points = [], []
     shown = np.flatnonzero(bars > 1e-2)
     for bar in shown:
         x = (bar * BIN + (BIN - 1) / 2) / SIZE
-        lines.append(row(name, x, panel=HISTOGRAM, theory=bars[bar]))
-        points.append(row(name, x, panel=HISTOGRAM, theory=bars[bar], d=SIZE, estimate=Estimate.of(measured[:, bar])))
+        lines.append(row(BARS, x, panel=HISTOGRAM, theory=bars[bar]))
+        points.append(row(BARS, x, panel=HISTOGRAM, theory=bars[bar], d=SIZE, estimate=Estimate.of(measured[:, bar])))
     return lines + judged_together("the histogram", points, measured[:, shown])
 
 
@@ -116,6 +117,7 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title=HISTOGRAM,
+            curves={BARS: Curve(color=6, style="-", marker="X")},  # another system than those beside it
             ylim=(0, 0.11),
             xlabel=r"share of the commonest color $\max_a x_a$",
             ylabel="probability",

@@ -52,6 +52,13 @@ def test_panels_of_other_numbers_or_ranges_keep_their_scales(limits, labels):
     assert tuple(ax.get_ylim() for ax in axes) == limits
 
 
+def test_a_color_beyond_the_cycle_takes_no_place_in_it():
+    declared = Panel(title="one", curves={"a": Curve(color="0.4"), "b": Curve(color=0)})
+    free = Panel(title="two", curves={"a": None, "c": None})
+    assert curve_places([(declared, ["a", "b"]), (free, ["a", "c"])]) == [{"a": 0, "b": 1}, {"a": 1, "c": 2}]
+    assert list(curve_colors(declared, ["a", "b"]).values()) == ["0.4", "C0"]
+
+
 @pytest.mark.parametrize("colors", [shades(6), SECOND_SHADES])
 def test_shades_are_ordered_in_grey_too(colors):
     grey = [np.dot(to_rgb(shade), (0.299, 0.587, 0.114)) for shade in colors]

@@ -76,7 +76,7 @@ def _ranked(axes: Axes, rows: DataFrame) -> None:
     axes.clear()
     noise = rows[rows["curve"] == table.NOISE]
     pairs = rows[rows["curve"] != table.NOISE].sort_values("x")
-    axes.plot(pairs["x"], pairs["simulation"], "o", color="C0", markerfacecolor="white")
+    axes.plot(pairs["x"], pairs["simulation"], "o", color="0.35", markerfacecolor="white")  # as in the map
     axes.plot(noise["x"], noise["theory"], ":", color="0.4")
     above = pairs[pairs["simulation"] > noise["theory"].max()] if len(noise) else pairs
     names = [name.removeprefix("_") for name in above["curve"][:NAMED]]
