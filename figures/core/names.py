@@ -8,34 +8,38 @@ from figures.core.annotations import Axes
 
 NAME = "name of a curve"  # the mark of these words among the artists of a panel
 MIN_CONTRAST = 3.5  # of a name with the paper, as the ratio of luminances that WCAG 2 defines
-SIZE = 7.0  # typographic points, the size of letters in legends
 
 
 def write_name(
     axes: Axes,
     name: str,
     at: tuple[float, float],
-    color: Any = "black",
-    *,
     offset: tuple[float, float] = (3.0, 0.0),
+    *,
+    color: Any = "black",
     across: str = "left",
     along: str = "center",
+    x_is_share: bool = False,
 ) -> None:
-    """Write a name at a place of a panel, in a color dark enough for letters.
+    """Write a name at a place of a panel, in its color or one dark enough for letters.
 
     `offset` is how far it stands from the place, in typographic points to the right and up, and `across` and `along`
     say which part of it stands there, in the words of matplotlib ("left", "center", "right"; "bottom", "center",
-    "top"). Legends keep away from it.
+    "top"). With `x_is_share` the place along x is a share of the width of the panel, as for a line through all of it.
+    Legends keep away from the name.
     """
+    from matplotlib import rcParams
+
     axes.annotate(
         name,
         at,
         offset,
+        xycoords=axes.get_yaxis_transform() if x_is_share else "data",
         textcoords="offset points",
         ha=across,
         va=along,
         color=readable(color),
-        fontsize=SIZE,
+        fontsize=rcParams["legend.fontsize"],
         linespacing=1.0,
         annotation_clip=False,
         zorder=5,
@@ -51,7 +55,7 @@ def name_curve(axes: Axes, curve: str, name: str, *, x: float = np.inf, **placed
     lines = [line for line in axes.lines if line.get_gid() == curve and np.size(line.get_xdata())]
     points = np.concatenate([np.asarray(line.get_xydata(), dtype=float) for line in lines])
     place = points[:, 0].argmax() if x == np.inf else np.abs(points[:, 0] - x).argmin()
-    write_name(axes, name, (float(points[place, 0]), float(points[place, 1])), lines[0].get_color(), **placed)
+    write_name(axes, name, (float(points[place, 0]), float(points[place, 1])), color=lines[0].get_color(), **placed)
 
 
 def readable(color: Any) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import decay, stochastic_activations
 from theory.feedforward import criticality, signal_fixed_point
@@ -99,7 +99,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     """Label the axis of layers with whole numbers, and write the name of the bound beside its line."""
     if axes.get_title() == SIGNALS:
         bound = rows[rows["curve"] == f"_{BOUND}"].iloc[0]
-        write_beside(axes, BOUND, (bound["x"], bound["theory"]), (0.0, 1.5), along="bottom")
+        write_name(axes, BOUND, (bound["x"], bound["theory"]), (0.0, 1.5), along="bottom")
     if axes.get_title() == DRAWN:
         axes.set_xticks(range(1, DEPTH + 1))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, thinned
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from figures.feedforward.narrow_published_cold import LEAST_RATIO, LOOKS, MEASURED, PUBLISHED, STORED, published
 from simulate.feedforward import fit_narrow, sample_narrow, sample_version_space
 from theory.feedforward import GroundState, ground_state, stable_states, tempered_orders
@@ -246,7 +246,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         x = np.linspace(9.0, 16.0, 30)
         axes.plot(x, PERCEPTRON / x, "-.", color="C3", linewidth=1.0)
         name = f"one perceptron, ${PERCEPTRON}/\\alpha$"
-        write_beside(axes, name, (x[-1], PERCEPTRON / x[-1]), (0.0, -5.0), color="C3", across="right", along="top")
+        write_name(axes, name, (x[-1], PERCEPTRON / x[-1]), (0.0, -5.0), color="C3", across="right", along="top")
     if panel == "erf":
         axes.plot([], [], "D", color="C2", markerfacecolor="white", label="our runs")
     if panel in EXPLAINED:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import frozen_risks, warm_start_risks
 from theory.feedforward import frozen_risk, switching_sizes, warm_start_risk
@@ -124,7 +124,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         line = rows[(rows["curve"] == name) & rows["size"].isna()].sort_values("x")
         if len(line):
             end, color = line.iloc[place], shown[name].get_color()
-            write_beside(axes, name, (end["x"], end["theory"]), offset, color=color, across=across, along=along)
+            write_name(axes, name, (end["x"], end["theory"]), offset, color=color, across=across, along=along)
     if axes.get_title() == FROZEN:
         for size in rows.loc[rows["curve"] == SWITCHES, "x"]:
             axes.axvline(size, color="0.8", linewidth=0.7, zorder=0)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from figures.core.rows import MEASURED, single_runs
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import (
@@ -127,7 +127,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         color, least = shown[label].get_color(), curve["simulation"].min()
         axes.axhline(least, color=color, linestyle=":", linewidth=0.8, zorder=0)
         if title == PROTOCOLS["fresh"]:
-            write_beside(axes, str(label), (1.0, least), color=color, x_is_share=True)
+            write_name(axes, str(label), (1.0, least), color=color, x_is_share=True)
     axes.legend().remove()
 
 

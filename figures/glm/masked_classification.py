@@ -155,7 +155,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     if panel == TRANSITION:
         corner = axes.get_xlim()[0], axes.get_ylim()[1]
         said = "dashed: $\\lambda = 10^{-4}$\ndotted: separability ends"
-        write_name(axes, said, corner, offset=(6.0, -3.0), along="top")
+        write_name(axes, said, corner, (6.0, -3.0), along="top")
     if panel == RIDGE:
         axes.plot([], [], "*", color="0.3", markersize=9, label=BEST)
         axes.legend()

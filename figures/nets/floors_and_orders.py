@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from figures.core import Axes, Curve, DataFrame, level
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from figures.nets.four_body import L, four_body_model
 from simulate.nets import EncoderTraining, StackTraining
 from theory.core.arrays import Array
@@ -42,7 +42,7 @@ def name_levels(axes: Axes, rows: DataFrame, names: Mapping[str, tuple[str, str]
         x = lines["x"].min() if end == "left" else lines["x"].max()
         height = lines.loc[lines["curve"] == f"_{name}", "theory"].iloc[0]
         along, gap = ("bottom", 1.0) if side == "above" else ("top", -1.5)
-        write_beside(axes, name, (x, height), (0.0, gap), across=end, along=along)
+        write_name(axes, name, (x, height), (0.0, gap), across=end, along=along)
 
 
 def orders(setting: str, ends: tuple[float, float]) -> dict[str, Curve]:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from simulate.core import stream
 from theory import nets, potts
 from theory.models import Interaction, ManyBodyPottsModel
@@ -104,10 +104,10 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         return float(x), float(y)
 
     for order, (name, handle) in zip(ORDERS, shown.items(), strict=True):
-        write_beside(axes, name, point(f"_exact, k = {order}", -1), (5.0, 0.0), color=handle.get_color())
+        write_name(axes, name, point(f"_exact, k = {order}", -1), (5.0, 0.0), color=handle.get_color())
     look = {"color": shown["$k = 1$"].get_color(), "across": "right"}
-    write_beside(axes, "exact", point("_exact, k = 1", -3), (-6.0, 4.0), along="bottom", **look)
-    write_beside(axes, r"second order in $\beta$", point("$k = 1$", -1), (0.0, -2.0), along="top", **look)
+    write_name(axes, "exact", point("_exact, k = 1", -3), (-6.0, 4.0), along="bottom", **look)
+    write_name(axes, r"second order in $\beta$", point("$k = 1$", -1), (0.0, -2.0), along="top", **look)
     axes.legend().remove()
 
 

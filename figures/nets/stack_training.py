@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel, level, numbered
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from figures.nets.floors_and_orders import (
     FLOORS,
     LOSS,
@@ -65,7 +65,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     """
     if axes.get_title() == LOSS:
         name_levels(axes, rows, {FLOORS[k]: ("left", "above") for k in (2, 3, 4)})
-        write_beside(axes, f"{GUESSING}; {FLOORS[1]}", (ENDS[1], np.log(C)), (0, 4), across="right", along="bottom")
+        write_name(axes, f"{GUESSING}; {FLOORS[1]}", (ENDS[1], np.log(C)), (0, 4), across="right", along="bottom")
         return
     shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     for order, own in rows.groupby("curve", sort=False):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, judged_together, row
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from simulate.core import Estimate, Task, stream
 from simulate.perceptron import entropy_profile, extrapolate_sizes, pair_entropies, zero_entropy_capacity
 from theory.models import DiscretePerceptron, equally_spaced_levels
@@ -166,9 +166,9 @@ def compute(context: Context) -> list[Row]:
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Write the names of the bounds of the capacity beside their lines."""
     if axes.get_title() == CAPACITY:
-        write_beside(axes, FIRST[1:], (3.3, np.log2(3.3)))
+        write_name(axes, FIRST[1:], (3.3, np.log2(3.3)))
         limit = rows[rows["curve"] == REAL].iloc[-1]
-        write_beside(axes, REAL[1:], (limit["x"], limit["theory"]), (0.0, 1.5), across="right", along="bottom")
+        write_name(axes, REAL[1:], (limit["x"], limit["theory"]), (0.0, 1.5), across="right", along="bottom")
 
 
 EXPERIMENT = Experiment(

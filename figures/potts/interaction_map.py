@@ -9,7 +9,7 @@ from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.sequences import SequenceAnalysis, panels
 from figures.analyse.sequences.table import ALONE, LEARNING, PAIR, RANKED, UNIFORM
 from figures.core import Axes, Context, Curve, DataFrame, Experiment, Row, row
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 from figures.potts.families import analysed
 from figures.potts.known_pairs import draw_known, known_rows, precision_panel
 from figures.potts.synthetic import ALIGNMENT, synthetic_model
@@ -51,7 +51,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
             if len(line):  # a draft has too few sites for the loss of the true model
                 x, theory, measured = line[["x", "theory", "simulation"]].iloc[-1 if end == "right" else 0]
                 look = {"across": end, "along": side, "color": shown[name.replace("\n", " ")].get_color()}
-                write_beside(axes, name, (x, theory if math.isnan(measured) else measured), (0.0, gap), **look)
+                write_name(axes, name, (x, theory if math.isnan(measured) else measured), (0.0, gap), **look)
 
 
 LEARNED, MAP, _ = panels()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from figures.analyse.sequences import SequenceAnalysis, decorate
 from figures.analyse.sequences.table import MAP, NOISE, RANKED
 from figures.core import Axes, Curve, DataFrame, Panel, Row, row
-from figures.core.beside import write_beside
+from figures.core.names import write_name
 
 MANY = 100  # known pairs: circles around more are drawn small
 KNOWN_COLOR = "C3"  # the first that has no other meaning in a figure of sequences
@@ -80,7 +80,7 @@ def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
         for name, said in ((FOUND, "among the\nstrongest"), (CHANCE, CHANCE)):
             last = rows[rows["curve"] == name].iloc[-1:]
             for x, y in zip(last["x"], last["simulation"].fillna(last["theory"]), strict=True):
-                write_beside(axes, said, (x, y), (6.0, 0.0))
+                write_name(axes, said, (x, y), (6.0, 0.0))
         axes.legend().remove()
         return
     is_known = rows["curve"] == KNOWN

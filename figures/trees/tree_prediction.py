@@ -78,10 +78,10 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         x, y = own["x"].to_numpy(), own["simulation"].to_numpy()
         if panel == RANKS:
             axes.plot(x, y, "-", color=SHADES[k])
-            write_name(axes, name, (x[-1], y[-1]), SHADES[k], **ENDS[k])
+            write_name(axes, name, (x[-1], y[-1]), color=SHADES[k], **ENDS[k])
         elif name in ORACLES:
             axes.plot(x, y, "--", color="0.4", linewidth=0.8)
-            write_name(axes, ORACLES[name], (x[0], y[0]), "0.4", offset=(0.0, -2.0), along="top")
+            write_name(axes, ORACLES[name], (x[0], y[0]), (0.0, -2.0), color="0.4", along="top")
         else:
             axes.plot(x, y, label=name, **look(name))
     if axes.get_legend_handles_labels()[1]:

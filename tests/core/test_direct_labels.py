@@ -98,7 +98,7 @@ def test_a_name_beside_what_it_names_is_dark_and_legends_keep_away_from_it():
     ax.plot(X, 0 * X, color="#E69F00", label="zero")
     ax.plot(X, 0 * X, color="C0", label="the same")
     ax.set(xlim=(0, 1), ylim=(-1, 1))
-    write_name(ax, "here", (1.0, 1.0), "#E69F00", offset=(-2.0, -2.0), across="right", along="top")
+    write_name(ax, "here", (1.0, 1.0), (-2.0, -2.0), color="#E69F00", across="right", along="top")
     ax.legend()
     finish(figure, [ax], names=True)
     text = names(ax)["here"]
@@ -118,3 +118,15 @@ def test_a_name_stands_beside_the_point_of_its_curve_that_is_nearest():
     name_curve(ax, "_curve", "first", x=0.0)
     assert [text.xy for text in names(ax).values()] == [(3.0, 0.2), (2.0, 0.1), (1.0, 0.3)]
     assert {text.get_color() for text in names(ax).values()} == {readable("#009E73")}
+
+
+def test_the_place_of_a_name_may_be_a_share_of_the_width():
+    figure = Figure(dpi=72)
+    ax = figure.subplots()
+    ax.set(xlim=(0, 10), ylim=(0, 10))
+    write_name(ax, "a", (4.0, 5.0), (6.0, 0.0))
+    write_name(ax, "b", (1.0, 5.0), along="bottom", x_is_share=True)
+    one, other = ax.texts
+    assert one.get_window_extent().x0 == pytest.approx(ax.transData.transform((4.0, 5.0))[0] + 6, abs=0.6)
+    assert other.get_window_extent().x0 == pytest.approx(ax.get_window_extent().x1 + 3, abs=0.6)
+    assert other.get_window_extent().y0 >= ax.transData.transform((0.0, 5.0))[1] - 0.6
