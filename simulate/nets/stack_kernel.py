@@ -1,7 +1,8 @@
 """Compiled passes through a stack of factored attention, forth and back, over blocks of contexts.
 
-Within a block numbers lie as (sites, colors, contexts), so that the innermost loops run along contexts, and a block is
-small enough to stay in the cache. Sums may be reordered and take in products without rounding them, by flags of the
+Within a block numbers lie as (sites, colors, contexts), so that the innermost loops run along contexts. A block is
+long enough for these loops and small enough to stay in the cache, and all blocks are equally long, so that little is
+computed beyond the last context. Sums may be reordered and take in products without rounding them, by flags of the
 compiler; nothing else is relaxed, so that what is not finite makes a loss that is not.
 """
 
@@ -14,7 +15,7 @@ from simulate.core.kernels import cached_njit
 from simulate.nets.softmax_kernel import softmax_residuals
 from theory.core.arrays import Array
 
-CONTEXTS = 64  # of a block
+CONTEXTS = 136  # of a block, at most
 Integers = NDArray[np.integer[Any]]
 
 _compiled = cached_njit(fastmath={"contract", "reassoc"})
@@ -44,15 +45,17 @@ def masked_pass(
     A, V, fields = layers
     A_back, V_back = transposed
     dA, dV, dfields = by_layers
-    N, L, C, n = A.shape[0], A.shape[1], V.shape[1], CONTEXTS
+    N, L, C, R = A.shape[0], A.shape[1], V.shape[1], len(sites)
+    n_blocks = -(-R // CONTEXTS)
+    n = -(-R // (8 * n_blocks)) * 8  # contexts of a block, in whole vectors
     last, total, number = N - 1, 0.0, A.dtype
     X, attended, Y = np.empty((N, L, C * n), number), np.empty((N, L, C * n), number), np.empty((N, L, C * n), number)
     dX, back, skipped = np.empty((L, C * n), number), np.empty((L, C * n), number), np.empty((L, C * n), number)
     context, logits, residual = np.empty((C, n), number), np.empty((C, n), number), np.empty((C, n), number)
     # Of the last attention, the row of the hidden site of each context.
     rows, by_row = np.empty((L, n), number), np.empty(n, number)
-    for first in range(0, len(sites), n):
-        _one_hot(states, sites, first, X[0])
+    for first in range(0, R, n):
+        _one_hot(states, sites, first, n, X[0])
         for k in range(last):
             _product(A[k], X[k], attended[k])
             for i in range(L):
@@ -65,7 +68,7 @@ def masked_pass(
                     for r in range(C * n):
                         x[r] += read[r]
         for r in range(n):
-            own = sites[min(first + r, len(sites) - 1)]
+            own = sites[min(first + r, R - 1)]
             for j in range(L):
                 rows[j, r] = A[last, own, j]
         context[:] = 0.0
@@ -87,7 +90,7 @@ def masked_pass(
                 for r in range(n):
                     by_row[r] += x[r] * slope[r]
                     found[r] = row[r] * slope[r]
-            for r in range(min(n, len(sites) - first)):
+            for r in range(min(n, R - first)):
                 dA[last, sites[first + r], j] += by_row[r]
         for k in range(last - 1, -1, -1):
             if skip:
@@ -118,14 +121,14 @@ def copy(X: Array, found: Array) -> None:
 
 
 @_compiled
-def _one_hot(states: Integers, sites: Integers, first: int, found: Array) -> None:
-    """Write the inputs of a block; where there are no more contexts the last one stands again."""
+def _one_hot(states: Integers, sites: Integers, first: int, n: int, found: Array) -> None:
+    """Write the inputs of a block of n; where there are no more contexts the last one stands again."""
     found[:] = 0.0
-    for r in range(CONTEXTS):
+    for r in range(n):
         s = min(first + r, len(states) - 1)
         for j in range(len(found)):
             if j != sites[s]:
-                found[j, states[s, j] * CONTEXTS + r] = 1.0
+                found[j, states[s, j] * n + r] = 1.0
 
 
 @_compiled

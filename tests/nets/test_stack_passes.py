@@ -19,6 +19,7 @@ from simulate.nets import (
 )
 from simulate.nets.softmax_kernel import softmax_residuals
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
+from simulate.nets.stack_kernel import CONTEXTS as CONTEXTS_OF_A_BLOCK
 from simulate.nets.stack_steps import WIDE
 from simulate.nets.wide_stack_kernel import NUMBERS_OF_A_BLOCK
 from tests.nets.models import four
@@ -27,7 +28,13 @@ from theory.models import FactoredStack
 CONTEXTS = enumerated_contexts(four(5, 3, 0.5))
 DOUBLE_AND_SINGLE = ("float64", "float32")
 # Few sites, the least number of many, several blocks of contexts of which the last one is not full, and one of a kind.
-SHAPES = [(5, 3, 70), (WIDE - 1, 4, 30), (WIDE, 4, 30), (21, 7, 2 * NUMBERS_OF_A_BLOCK // (21 * 7) + 5), (1, 2, 3)]
+SHAPES = [
+    (5, 3, 2 * CONTEXTS_OF_A_BLOCK + 5),
+    (WIDE - 1, 4, 30),
+    (WIDE, 4, 30),
+    (21, 7, 2 * NUMBERS_OF_A_BLOCK // (21 * 7) + 5),
+    (1, 2, 3),
+]
 
 
 def drawn(n_layers, n_sites, n_colors, n_contexts, skip=False, fields=True):
