@@ -10,7 +10,7 @@ from simulate.nets.marginals import MarginalMismatch, marginal_mismatches
 from simulate.potts import Chains, pseudo_likelihood, sample, site_independent
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
-from theory.core import Count, NonNegativeCount, SolverResult, checked
+from theory.core import Count, FitError, NonNegativeCount, SolverResult, checked
 from theory.models import Potts
 
 MAX_ORDER = 3
@@ -99,7 +99,7 @@ def clone(
 
     ValueError for another order than 1, 2 or 3, and where the sequences do not suffice for order 3, with the numbers
     (see `three_body`); FitError and MixingError where a fit has not converged or chains have not mixed. `check=False`
-    returns the clone nevertheless, with `converged` False and the cause in `reason`.
+    returns the clone nevertheless, with `converged` False and the cause in `reason`, unless the fit has diverged.
 
     >>> original = np.random.default_rng(0).integers(0, 2, (500, 4))
     >>> original[:, 1] = original[:, 0]  # only a pair knows of it
@@ -122,7 +122,12 @@ def clone(
     model, kind, fitted, residual = _fitted(states, data.n_colors, order, triplets, options)
     betas: Any = "auto" if tempering else None
     count = n_samples or data.n_samples
-    chains = sample(model, count, seed=seed, n_chains=n_chains, betas=betas, max_sweeps=max_sweeps, check=check)
+    try:
+        chains = sample(model, count, seed=seed, n_chains=n_chains, betas=betas, max_sweeps=max_sweeps, check=check)
+    except ValueError as refused:
+        if fitted:
+            raise
+        raise FitError(f"the fit has diverged, to energies that cannot be sampled: {refused}") from refused
     found = compared(data, chains, order=order, kind=kind, model=model, seed=seed)
     if fitted:
         return replace(found, fit_residual=residual)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from simulate.nets import clone, clone_of_stack, marginal_mismatches
+from simulate.potts import FitError
 from simulate.potts.inference.three_body import three_body
 from tests.bad_arguments import Example, assert_all_refused
 from theory.models import FactoredStack, GroupInteraction
@@ -80,3 +81,8 @@ def test_bad_arguments_are_refused_by_name():
 @pytest.mark.slow
 def test_many_bad_arguments_are_refused_by_name():
     assert_all_refused(EXAMPLES, n=10_000, seed=1)
+
+
+def test_a_fit_that_has_diverged_is_not_sampled():
+    with pytest.raises(FitError, match="the fit has diverged, to energies that cannot be sampled"):
+        clone(**EXAMPLES["clone"].keywords | {"field_l2": 1e19})

@@ -1,7 +1,7 @@
 """Both passes through a stack against complex steps and JAX, single precision against double, and threads."""
 
-import hashlib
 import os
+import pickle
 import subprocess
 import sys
 
@@ -190,15 +190,17 @@ def test_training_that_diverges_names_its_step_where_several_are_made_at_once():
         assert train(step - 1).iterations == step - 1
 
 
-def digest():
-    """A digest of the bits of a gradient of many sites and colors, in both precisions."""
-    found = (loss_and_gradient(*drawn(3, 60, 20, 256), each)[1].flat for each in DOUBLE_AND_SINGLE)
-    return hashlib.sha256(b"".join(each.tobytes() for each in found)).hexdigest()
+def gradients():
+    """Gradients of many sites and colors, in both precisions, one after the other as single numbers."""
+    return [loss_and_gradient(*drawn(3, 60, 20, 256), each)[1].flat for each in DOUBLE_AND_SINGLE]
 
 
-def test_gradients_have_the_same_bits_with_any_number_of_threads():
-    program = "from tests.nets.test_stack_passes import digest; print(digest())"
+def test_gradients_are_the_same_with_any_number_of_threads_of_the_library():
+    """To rounding: some libraries add the last rows of the share of a thread in another order."""
+    program = "import pickle, sys; from tests.nets.test_stack_passes import gradients; "
+    program += "sys.stdout.buffer.write(pickle.dumps(gradients()))"
     threads = "4" if os.environ.get("OPENBLAS_NUM_THREADS") == "1" else "1"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
-    told = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == digest()
+    told = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+    for one, other, rounding in zip(gradients(), pickle.loads(told.stdout), (1e-14, 1e-5), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=rounding * abs(one).max())
