@@ -70,6 +70,7 @@ def sample_version_space(
     N, K, C = n_inputs, n_units, n_chains
     n = max(1, round(model.alpha * N * K))
     checks.fits_in_memory(f"a sample of {n} inputs of {N} numbers", (n + n_test) * (N + 2.0 * K))
+    checks.fits_in_memory(f"a table of the errors of {C} chains in {n_sweeps} sweeps", float(C) * n_sweeps)
     readout = np.where((np.arange(K) % 2 == 0) | (kind == SIGN), 1.0, -1.0) / math.sqrt(K)
     teacher = rng.standard_normal((K, N))
     teacher *= math.sqrt(N) / np.linalg.norm(teacher, axis=1, keepdims=True)

@@ -91,7 +91,7 @@ def message_passing(
     sample = draw(source, sample_size(problem.alpha, size, size), rng)
     covariances, signals = embed(problem.modes, size) if problem.penalty is None else lay_out(problem, size)
     own_step = ridge_step(problem.lam) if problem.penalty is None else penalty_step(problem.penalty)
-    step = own_step if weight_step is None else checks.function("weight_step", weight_step, 2)
+    step = own_step if weight_step is None else _checked_step(checks.function("weight_step", weight_step, 2))
     own = np.array([cluster.covariance for cluster in problem.clusters])[sample.groups]
     state = _State(sample, problem, covariances, own, step)
     w, f, V, b = np.zeros(size), np.zeros(len(own)), np.full(len(covariances), start), 0.0
@@ -153,6 +153,19 @@ def penalty_step(penalty: Penalty) -> WeightStep:
         return left / (A + l2), (left != 0) / (A + l2)
 
     return step
+
+
+def _checked_step(step: Callable[..., Any]) -> WeightStep:
+    """Return the step of a user; ValueError where it does not return as many weights and derivatives as it is given."""
+
+    def checked_step(A: Array, B: Array) -> tuple[Array, Array]:
+        found = step(A, B)
+        if not isinstance(found, tuple | list | np.ndarray) or len(found) != 2:
+            raise ValueError(f"weight_step must return weights and their derivatives, got {checks.shown(found)}")
+        w, rise = (checks.real_array("weight_step", part) for part in found)
+        return checks.shaped("weight_step", w, B.shape), checks.shaped("weight_step", rise, B.shape)
+
+    return checked_step
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,9 +44,14 @@ def apportion(shares: Array, total: int) -> Counts:
 
 
 def _root(gram: Array) -> Array:
-    """Return a root R (A, rank) with R R^T = gram."""
-    if gram.size == 0:
-        return np.zeros((len(gram), 0))
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > ROUNDING * max(float(values[-1]), np.finfo(float).tiny)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    """Return a root R (A, rank) with R R^T = gram, by Cholesky's method without columns for dependent rows.
+
+    It is the same on every machine, unlike the signs of eigenvectors and the choice of those of equal eigenvalues.
+    """
+    left, columns = np.array(gram, float), []
+    for k, whole in enumerate(np.diagonal(gram)):
+        if left[k, k] > ROUNDING * max(float(whole), np.finfo(float).tiny):
+            column = np.where(np.arange(len(left)) < k, 0.0, left[k] / np.sqrt(left[k, k]))
+            columns.append(column)
+            left -= np.outer(column, column)
+    return np.array(columns).T.reshape(len(gram), len(columns))

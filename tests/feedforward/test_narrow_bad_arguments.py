@@ -125,3 +125,10 @@ def test_activations_without_a_series_in_double_precision_are_refused(activation
     """Without these checks their kernels were infinite, lost their digits, or took hours."""
     with pytest.raises(ValueError, match=message):
         feedforward.activation_kernel(activation)
+
+
+@pytest.mark.parametrize("name", ["n_chains", "n_sweeps"])
+def test_errors_of_more_sweeps_than_the_memory_holds_are_refused_before_they_are_made(name):
+    example = SIMULATION["sample_version_space"]
+    with pytest.raises(MemoryError, match=r"the errors of .* chains in .* sweeps needs .* GB, this machine has"):
+        example.function(**{**example.keywords, name: 10**12})

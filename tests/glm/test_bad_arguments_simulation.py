@@ -37,13 +37,6 @@ def examples():
     transfer = TransferModel(task=task, first_layer=network.first_layer, alpha=3.0, lam=0.1)
     labels = RandomLabels(covariance=AR1(6, 0.5), alpha=2.0, lam=0.1)
     features = RandomFeatures(activation="tanh", samples_per_input=3.0, features_per_input=1.5, lam=0.1)
-    linear = GeneralizedLinearModel(
-        modes=Modes([1.0], [[1.0]], [[[1.0]]]),
-        clusters=[Cluster(labels="linear", teacher_signal=0)],
-        alpha=2.0,
-        loss="square",
-        lam=0.1,
-    )
     P = rng.dirichlet(np.ones(3), 7)
     fitted = glm.fit(X, y, "square", 0.1)
     classes = glm.fit_multiclass(X, np.arange(12) % 3, 3, "square", 0.1)
@@ -84,14 +77,14 @@ def examples():
         "measure features": Example(glm.measure, {**one, "model": features}),
         "measure transfer": Example(glm.measure, {**one, "model": transfer, "d": 5}),
         "population": Example(glm.population, {"model": groups, "p": 6}),
-        "population linear": Example(glm.population, {"model": linear, "p": 6}),
+        "population linear": Example(glm.population, {"model": LINEAR, "p": 6}),
         "draw": Example(glm.draw, {"source": glm.population(groups, 6), "n": 5, "rng": stream(0, "bad")}),
         "FeatureTask": Example(glm.FeatureTask, {"model": features, "d": 5, "rng": stream(0, "bad")}),
         "random_inputs": Example(
             glm.random_inputs, {"covariance": AR1(6, 0.5), "n": 5, "rng": stream(0, "bad"), "inputs": "features"}
         ),
         "message_passing": Example(
-            glm.message_passing, {"problem": linear, "size": 6, "rng": stream(0, "bad"), "steps": 3, "start": 1.0}
+            glm.message_passing, {"problem": LINEAR, "size": 6, "rng": stream(0, "bad"), "steps": 3, "start": 1.0}
         ),
         "posterior_error": Example(
             glm.posterior_error,
@@ -99,7 +92,7 @@ def examples():
         ),
         "posterior_message_passing": Example(
             glm.posterior_message_passing,
-            {"problem": replace(linear, signals="signs"), "size": 6, "rng": stream(0, "bad"), "steps": 3},
+            {"problem": replace(LINEAR, signals="signs"), "size": 6, "rng": stream(0, "bad"), "steps": 3},
         ),
         "resampled": Example(
             glm.resampled, {"features": X, "targets": X[:, 0], "n": 9, "lam": 0.1, "rng": stream(0, "bad")}
@@ -124,6 +117,19 @@ def examples():
 
 GROUP = {"share": 1.0, "covariance": [1.0], "mean": [0.0], "teacher": [1.0]}
 FITTED = {"alpha": 1.0, "loss": "square", "lam": 1.0}
+# No sample has the label 1, whatever is drawn, so that the trained bias is -1 and decides alone.
+NEVER_ONE = TeacherMixture(group_fraction=0.4, alpha=2.0, lam=1e299, loss="square", teacher_biases=(-99.0, -99.0))
+LINEAR = GeneralizedLinearModel(
+    modes=Modes([1.0], [[1.0]], [[[1.0]]]),
+    clusters=[Cluster(labels="linear", teacher_signal=0)],
+    alpha=2.0,
+    loss="square",
+    lam=0.1,
+)
+
+
+def message_passing(weight_step):
+    return glm.message_passing(LINEAR, 6, stream(0, "bad"), weight_step=weight_step)
 
 
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -177,10 +183,15 @@ def test_wrong_arguments_are_refused_by_name(n):
             "n_learners must exceed every learner",
         ),
         (
-            lambda X, y: glm.disparate_impact(TeacherMixture(group_fraction=0.4, alpha=2.0, lam=1e299), 6, stream(0)),
+            lambda X, y: glm.disparate_impact(NEVER_ONE, 6, stream(0)),
             "model must label some samples of its first group 1",
         ),
         (lambda X, y: glm.train(glm.random_network(2, 3, stream(0)), X, 2 * y), "y must be 3 labels -1 or 1"),
+        (lambda X, y: message_passing(lambda A, B: 1.0), "weight_step must return weights and their"),
+        (lambda X, y: message_passing(lambda A, B: (B, A, B)), "weight_step must return weights and their derivatives"),
+        (lambda X, y: message_passing(lambda A, B: (B, "text")), "weight_step must be an array of real numbers"),
+        (lambda X, y: message_passing(lambda A, B: (B[:2], A)), r"weight_step must have shape \(6,\), got \(2,\)"),
+        (lambda X, y: message_passing(lambda A, B: (B, 1.0)), r"weight_step must have shape \(6,\), got \(\)"),
     ],
 )
 def test_options_that_are_not_known_are_refused(call, message):

@@ -124,6 +124,17 @@ def test_signals_have_their_gram_matrix_in_every_mode():
     assert vectors @ vectors.T == pytest.approx(GROUPS.overlap_matrix)
 
 
+def test_signals_do_not_depend_on_eigenvectors_whose_signs_and_choice_are_free():
+    """Opposite signals, and equally correlated ones, of whose Gram matrix an eigenvalue is double."""
+    opposite, alike = np.array([[1.0, -1.0], [-1.0, 1.0]]), 0.5 + 0.5 * np.eye(3)
+    assert embed(Modes([1.0], [[1.0]], opposite[..., None]), 4)[1] == pytest.approx(
+        np.array([[2.0, 0, 0, 0], [-2.0, 0, 0, 0]])
+    )
+    found = embed(Modes([1.0], [[1.0]], alike[..., None]), 4)[1]
+    assert found[:, :3] == pytest.approx(2 * np.linalg.cholesky(alike), abs=1e-12)
+    assert (found[:, 3] == 0).all()
+
+
 def test_counts_are_fixed_and_sum_up():
     assert apportion(np.array([0.5, 0.3, 0.2]), 10).tolist() == [5, 3, 2]
     assert apportion(np.full(3, 1 / 3), 100).sum() == 100

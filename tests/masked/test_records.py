@@ -79,7 +79,7 @@ def test_simulation_measures_every_record_by_one_name():
     assert mean_test_error(masks, 12, stream(0)) == coordinate_errors(masks, 12, stream(0))[0].mean()
     assert coordinate_test_errors(masks, 12, stream(0)).mean() == mean_test_error(masks, 12, stream(0))
     both = (mean_test_error(windows, 12, stream(0)), mean_train_error(windows, 12, stream(0)))
-    assert both == tuple(span_errors(windows, 12, stream(0)).mean(axis=1))
+    assert both == pytest.approx(tuple(span_errors(windows, 12, stream(0)).mean(axis=1)), rel=1e-12)
     assert mean_test_error(span, 12, stream(0)) == span_errors(windows, 12, stream(0))[0, 4]
     assert covariance_eigenvalues(masks, 12, stream(0)).shape == (12,)
 
