@@ -35,7 +35,7 @@ def pair_entropy_change(
     every = _all_pairs(levels, N, target)
     if every == 0:
         raise ValueError(
-            f"squared_difference must be reached by two weight vectors of {N} weights, got {squared_difference:g}"
+            f"squared_difference must be reached by two weight vectors of d = {N} weights, got {squared_difference:g}"
         )
     logs = []
     for _ in range(instances):

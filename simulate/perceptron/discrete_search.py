@@ -7,7 +7,7 @@ import numpy as np
 
 from simulate.perceptron.search_kernel import anneal
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
-from theory.core import Array, AtLeast, Count, NonNegative, Positive, Several, SolverResult, checked
+from theory.core import Array, AtLeast, Count, NonNegative, Positive, Several, SolverResult, checked, checks
 from theory.models import DiscretePerceptron
 
 FIRST_BETA = 0.05  # the inverse temperature of the first sweep: every move is accepted
@@ -63,6 +63,7 @@ def search_with_copies(
     threshold = model.margin / unit * float(np.sqrt(N))
     patterns = rng.choice([-1.0, 1.0], (N, P))
     places = rng.integers(model.n_levels, size=(y, N))
+    checks.fits_in_memory(f"the attraction in each of {n_sweeps // y} sweeps", n_sweeps // y)
     rise = np.linspace(0, 1, n_sweeps // y)
     betas = FIRST_BETA + (beta - FIRST_BETA) * rise
     winner, sweeps = anneal(rng, places, levels, patterns, threshold, betas, attraction * rise)
