@@ -25,6 +25,7 @@ class SourceTree:
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
         self._imported: dict[Path, frozenset[Path]] = {}
+        self._texts: dict[Path, _Text] = {}
         self._digests: dict[Path, str] = {}
         self._places: dict[str, Path | None] = {}
 
@@ -76,11 +77,13 @@ class SourceTree:
             yield from [place] if place.is_file() else [data for data in place.glob("*") if data.is_file()]
 
     def _text(self, file: Path) -> "_Text":
-        try:
-            return _read(file.read_bytes())
-        except SyntaxError as error:
-            error.filename = str(file)
-            raise
+        if file not in self._texts:
+            try:
+                self._texts[file] = _read(file.read_bytes())
+            except SyntaxError as error:
+                error.filename = str(file)
+                raise
+        return self._texts[file]
 
     def _absolute(self, module: str, file: Path) -> str:
         """Return the module that the text of `file` means: `.a` is one beside it, `..a` one beside its folder."""
@@ -173,12 +176,15 @@ def _read(content: bytes) -> _Text:
     pending: list[tuple[ast.AST, bool]] = [(tree, True)]
     while pending:
         node, runs = pending.pop()
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name):  # with constants half of all nodes, and nothing of ours lies below either
             text.loaded[node.id] += 1
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            continue
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and _may_be_a_file(node.value):
+                text.data_names.append(node.value)
+            continue
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             text.attributes.append((node.value.id, node.attr))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _may_be_a_file(node.value):
-            text.data_names.append(node.value)
         elif isinstance(node, ast.Import) and runs:
             text.modules.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -189,7 +195,7 @@ def _read(content: bytes) -> _Text:
                     text.names.append((module, alias.name, alias.asname or alias.name))
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             runs = False
-        pending.extend((child, runs) for child in ast.iter_child_nodes(node))
+        pending += [(child, runs) for child in ast.iter_child_nodes(node)]
     if b"__file__" not in content:
         text.data_names.clear()
     return text

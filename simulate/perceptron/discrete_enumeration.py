@@ -131,7 +131,8 @@ def _problem(levels: Any, patterns: Any, margin: Any) -> tuple[Array, Array, flo
     x = checks.finite_array("patterns", patterns, 2)
     n_weights, n_levels = x.shape[1], problem.n_levels
     require_enumerable("patterns", n_levels, n_weights)
-    return x, np.asarray(problem.levels), problem.margin * math.sqrt(n_weights)
+    # A copy that can be written to, as what is measured has: for another kind of array kernels are compiled once more.
+    return x.copy(), np.asarray(problem.levels), problem.margin * math.sqrt(n_weights)
 
 
 @cache

@@ -1,4 +1,6 @@
-"""What tests of users' files share: a way to write them."""
+"""What tests of users' files share: a way to write them, and analyses without pictures."""
+
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +8,12 @@ import pytest
 @pytest.fixture(autouse=True)
 def _outlined(outlined):
     """No test of users' files looks at the fonts of a PDF."""
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Let figures be empty files, for tests that look at none: to draw them is most of an analysis."""
+    monkeypatch.setattr("figures.core.plot.draw_figure", lambda *_: [Path(path).touch() for path in _[2:]])
 
 
 @pytest.fixture

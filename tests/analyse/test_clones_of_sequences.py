@@ -30,6 +30,7 @@ def written(path, states, letters):
     return path
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_clone_files_hold_sequences_of_the_same_kind(tmp_path, capsys):
     path = written(tmp_path / "mine.fasta", family(), "AG")
     arguments = [*PLAIN, "--clones", "3"]
@@ -57,6 +58,7 @@ def test_clone_files_hold_sequences_of_the_same_kind(tmp_path, capsys):
     assert not [each.name for each in (tmp_path / "out").iterdir() if each.name.startswith(".")]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_the_option_nothing_is_added(tmp_path):
     path = written(tmp_path / "mine.fasta", family(60), "AG")
     assert main([str(path), "--output", str(tmp_path / "out"), *PLAIN]) == 0
@@ -81,6 +83,7 @@ def test_orders_that_cannot_be_had_are_refused(tmp_path, capsys, order, message)
     assert f"figures analyse: {message}" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_failed_write_leaves_the_earlier_clone(tmp_path, capsys, monkeypatch):
     path = written(tmp_path / "mine.fasta", family(60), "AG")
     arguments = [str(path), "--output", str(tmp_path), *PLAIN, "--clones", "1"]

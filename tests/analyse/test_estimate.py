@@ -199,6 +199,7 @@ def test_large_arrays_stay_in_the_file_and_are_what_they_are_in_memory(tmp_path,
 
 
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.usefixtures("undrawn")
 def test_a_mapped_array_is_analyzed_as_one_in_memory(tmp_path, capsys, monkeypatch, jobs):
     path = tmp_path / "table.npy"
     np.save(path, stream(0, "mapped").standard_normal((300, 6)).astype(np.float32))

@@ -169,6 +169,7 @@ def test_short_proteins_are_ranked_from_their_ends():
     assert default_separation(AMINO, 3) == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_protein_file_says_why_neighbors_are_left_out(tmp_path, capsys):
     rng = stream(0, "a protein")
     states = rng.integers(0, 4, (60, 6))

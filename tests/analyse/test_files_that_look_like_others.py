@@ -132,6 +132,7 @@ def test_codes_of_letters_are_named(tmp_path):
         assert "codes" not in " ".join(read_matrix(tmp_path / f"{name}.csv").notes)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_words_of_notes(tmp_path, capsys):
     rng = stream(0, "words of notes")
     X = np.column_stack([np.arange(40), 2 * np.arange(40) + 5, rng.standard_normal((40, 3)), rng.standard_normal(40)])

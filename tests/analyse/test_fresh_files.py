@@ -68,6 +68,7 @@ def test_a_column_of_years_is_pointed_out_wherever_it_stands(tmp_path, name):
     assert not any("from row to row" in note for note in read_matrix(path, columns="1-2").notes)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_predicts_no_better_than_the_mean_is_not_called_the_best(tmp_path, capsys):
     path = tmp_path / "tiny.csv"
     path.write_text("1,2\n3,4.5\n2,1\n", encoding="utf-8")
@@ -198,6 +199,7 @@ def test_rows_of_a_mapped_file_leave_memory_when_they_were_taken(tmp_path, monke
     assert row_blocks(tmp_path / "x.npy").take(chosen[:0]).shape == (0, 3)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_theory_expects_of_more_rows_is_not_said_where_theory_was_not_compared(tmp_path, capsys):
     for rows, said in ((11, False), (40, True)):
         path = tmp_path / f"x{rows}.csv"

@@ -1,7 +1,6 @@
 """python -m figures analyse of a table with missing cells: what is refused, said and written."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,12 +27,6 @@ def text(X, hole="", names=NAMES):
     """The table as it may stand in a file."""
     cells = [[hole if np.isnan(x) else f"{x:.4f}" for x in row] for row in X]
     return "\n".join(",".join(line) for line in [list(names), *cells]) + "\n"
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Let figures be empty files, which saves most of the time."""
-    monkeypatch.setattr("figures.core.plot.draw_figure", lambda *_: [Path(path).touch() for path in _[2:]])
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def sequences():
     return ["".join(rng.choice(LETTERS, 8)) for _ in range(40)]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_array_gives_the_numbers_of_the_program(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("data.npy", matrix())

@@ -62,6 +62,7 @@ def test_what_is_promised_and_what_is_there(n, ends, first, numbers, words):
         assert "--first-residue" in " ".join(notes)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_says_that_numbers_may_be_off(tmp_path, capsys):
     path = family(tmp_path / "f.fasta")
     assert run(path, tmp_path, "--reference", "mine") == 0
@@ -182,6 +183,7 @@ def gapped(path):
     return path, rows
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_column_of_the_file_has_a_line(tmp_path, capsys):
     path, rows = gapped(tmp_path / "f.fasta")
     options = ("--max-gaps-column", "0.5", "--max-gaps-sequence", "0.5")
@@ -216,6 +218,7 @@ def test_every_column_of_the_file_has_a_line(tmp_path, capsys):
     assert columns.theory.tolist() == [1, 3, 4, 6, 7, 8]  # the axes of the map
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_by_default_nothing_is_left_out_and_the_usual_filters_are_named(tmp_path, capsys):
     path, _ = gapped(tmp_path / "f.fasta")
     assert run(path, tmp_path) == 0

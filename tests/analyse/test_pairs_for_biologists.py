@@ -31,6 +31,7 @@ def run(path, output, *options):
     return main(arguments)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_residues_of_the_reference_stand_beside_columns(tmp_path, capsys):
     path, rows = alignment(tmp_path)
     assert run(path, tmp_path / "out", "--reference", "mine") == 0
@@ -52,6 +53,7 @@ def test_residues_of_the_reference_stand_beside_columns(tmp_path, capsys):
     assert (gaps.residue_i.isna() | gaps.residue_j.isna()).all()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_other_programs_read_the_pairs(tmp_path, capsys):
     path, rows = alignment(tmp_path)
     assert run(path, tmp_path, "--reference", "4", "--first-residue", "101") == 0
@@ -68,6 +70,7 @@ def test_other_programs_read_the_pairs(tmp_path, capsys):
     assert couplings.fn[0] == pytest.approx(raw[0, 7], rel=1e-4)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_a_reference_columns_and_their_commonest_letters_stand(tmp_path):
     path, rows = alignment(tmp_path)
     assert run(path, tmp_path) == 0
@@ -78,6 +81,7 @@ def test_without_a_reference_columns_and_their_commonest_letters_stand(tmp_path)
     assert column.count(couplings.iloc[0, 1]) == max(map(column.count, "ACGU"))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_weights_are_a_file(tmp_path):
     path, _ = alignment(tmp_path)
     text = path.read_text(encoding="ascii")
@@ -91,6 +95,7 @@ def test_weights_are_a_file(tmp_path):
     assert (weights.cluster[:60].to_numpy() == weights.cluster[60:].to_numpy()).all()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_weights_have_no_names_where_some_records_are_left_out(tmp_path):
     path, _ = alignment(tmp_path)
     assert run(path, tmp_path, "--max-sequences", "40") == 0

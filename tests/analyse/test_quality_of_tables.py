@@ -107,6 +107,7 @@ def test_unequal_columns_are_standardized_unless_refused(factor, wanted, chosen,
     assert (said is None) if words is None else words in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_scales_are_said_before_the_results(tmp_path, capsys):
     path = write(tmp_path / "t.csv", gaussian(0) * np.array([1, 1, 1, 1, 1000.0]))
     options = ["--jobs", "1", "--repeats", "2", "--output", str(tmp_path)]

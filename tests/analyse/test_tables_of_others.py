@@ -188,6 +188,7 @@ def test_rows_of_an_array_are_left_out_too(tmp_path):
         read_matrix(tmp_path / "x.npy", missing="-999")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_many_gaps_from_the_command_line(file, tmp_path, capsys):
     rng = np.random.default_rng(0)
     values = rng.standard_normal((60, 4))

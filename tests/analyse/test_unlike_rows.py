@@ -227,6 +227,7 @@ def test_rows_of_one_length_are_almost_alike_whatever_they_were():
     assert loo_means(rows, LAM)[0].mean() / X_scaled.var(axis=0).mean() == pytest.approx(true, rel=0.25)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_command_scales_rows_and_refuses_what_it_cannot_scale(tmp_path, capsys):
     path, output = tmp_path / "rows.csv", ["--output", str(tmp_path / "out"), "--jobs", "1"]
     X = data(6, HEAVY, n=60)[:, :5]

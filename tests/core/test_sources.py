@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +79,17 @@ def test_the_table_and_the_picture(checkout):
     tree, path = SourceTree(checkout), checkout / "figures/toy/peak.py"
     assert names(tree.table_sources(path), checkout) == TABLE
     assert names(tree.picture_sources(path), checkout) == PICTURE
+
+
+def test_each_file_is_read_once_for_its_imports_and_once_for_its_digest(checkout, monkeypatch):
+    tree, path, read = SourceTree(checkout), checkout / "figures/toy/peak.py", []
+    content = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda file: read.append(file) or content(file))
+    for _ in range(2):
+        tree.digest(tree.table_sources(path))
+        tree.digest(tree.picture_sources(path))
+    assert len(read) > len(set(read)) > 10
+    assert max(Counter(read).values()) == 2
 
 
 def test_the_digest_changes_with_its_sources_and_with_nothing_else(checkout):

@@ -6,6 +6,7 @@ import pytest
 from simulate.core import Estimate, stream
 from simulate.masked import imputation_error, impute, sample, with_holes
 from simulate.masked.holes.entry_errors import by_column, over_entries
+from simulate.masked.holes.kernel import invert_blocks
 from simulate.masked.holes.own_rows import OwnRows
 from simulate.masked.holes.pairwise import Pairwise
 from simulate.masked.holes.patterns import Patterns
@@ -186,3 +187,10 @@ def test_holes_of_a_single_column_are_known_as_well_as_that_column(method):
         assert left_out.hole_error[0] == pytest.approx(left_out.error[0, 2] / left_out.variances[2])
         assert left_out.hole_stderr[0] == pytest.approx(left_out.stderr[0, 2] / left_out.variances[2])
         assert left_out.mean_stderr[0] < left_out.hole_stderr[0] / 2
+
+
+def test_one_kernel_serves_every_number_of_holes():
+    """It takes seconds to compile, and numpy finds a few holes in an array of another kind than many."""
+    for row in ([True, False, False], [True, True, False], [False] * 3):
+        Patterns.of(np.array([row])).solve(np.eye(3), np.ones((1, 1, 3)), holes=False)
+    assert len(invert_blocks.signatures) == 1

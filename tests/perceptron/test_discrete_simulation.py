@@ -9,6 +9,7 @@ import pytest
 from simulate import perceptron as simulated
 from simulate.core import Estimate, stream
 from simulate.perceptron import discrete_enumeration
+from simulate.perceptron.discrete_kernels import count_after_each
 from tests.perceptron.discrete_reference import BINARY, TERNARY, ZERO_ONE, all_solutions
 from theory import perceptron
 from theory.models import DiscretePerceptron
@@ -188,3 +189,11 @@ def test_a_set_of_solutions_knows_its_sizes_and_the_time_of_its_search(monkeypat
     exact = all_solutions(TERNARY, patterns)
     assert found.count == len(exact) == len(found.codes)
     assert found.entropy == pytest.approx(math.log(len(exact)) / 6)
+
+
+def test_one_kernel_counts_for_patterns_that_are_given_and_for_those_that_are_drawn():
+    """It takes seconds to compile, and checked patterns cannot be written to while drawn ones can."""
+    rng = stream(3, "patterns of either kind")
+    simulated.solution_counts((-1, 1), rng.standard_normal((2, 3)))
+    simulated.zero_entropy_capacity(BINARY, 3, rng)
+    assert len(count_after_each.signatures) == 1

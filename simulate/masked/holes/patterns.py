@@ -56,7 +56,8 @@ class Patterns:
                 raise ValueError(f"{name} must be of dtype float64, got {array.dtype}")
         sizes = chosen.sum(axis=1)
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.nonzero(chosen)[1]
+        # A copy, since the kernel would be compiled once more for the columns that numpy gives of a few entries only.
+        places = np.nonzero(chosen)[1].copy()
         solved, diagonal, right = np.zeros_like(right), np.zeros(right.shape[1:]), np.ascontiguousarray(right)
         chunks = _chunks(sizes)
         totals = np.zeros((len(chunks), *matrix.shape))
