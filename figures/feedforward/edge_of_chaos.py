@@ -140,7 +140,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
             if title == MAP:
                 place, offset = ((0.0, 0.87), (0.05, 0.48), (1.0, 0.4))[k], (0.0, 0.0)
                 look |= {"across": "left" if k < 2 else "right", "along": "bottom" if k == 0 else "top"}
-            write_name(axes, said, place, (3.0, 0.0) if title != MAP else offset, **look)
+            write_name(axes, said, place, (5.0, 0.0) if title != MAP else offset, **look)
     if axes.get_title() == EDGE:
         axes.axhspan(0.0, 1.0, color="0.9", zorder=0)
         axes.text(1.5, 0.95, "possible initializations", ha="center", va="center", fontsize=7)

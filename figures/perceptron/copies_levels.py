@@ -138,7 +138,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         end = rows[(rows["curve"] == name) & rows["size"].isna()].dropna(subset="theory").sort_values("x").iloc[-1]
         below = axes.get_title() == GROUPS or name == "3 levels"
         look = {"across": "right", "along": "top" if below else "bottom", "color": handle.get_color()}
-        write_name(axes, name, (end["x"], end["theory"]), (0.0, -4.0 if below else 3.0), **look)
+        write_name(axes, name, (end["x"], end["theory"]), (0.0, -8.0 if below else 3.0), **look)
     axes.legend().remove()
 
 
