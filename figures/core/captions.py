@@ -13,6 +13,7 @@ from figures.core.rows import RUN
 from figures.core.scores import COVERAGE
 
 SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z(])")  # what stands between two sentences
+HIDDEN = 0.01  # of the span of a panel: replicates that are nearer to their mean lie under its marker
 REPLICATES_IN_CODE = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file of an experiment
 
 
@@ -40,8 +41,39 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
         )
     if few.any():
         either = listed(measured.loc[few, "replicates"], "or")
-        said.append(f"Thin lines or dots are single replicates, where a marker has {either} of them.")
+        said.append(_on_single_replicates(experiment, rows, either))
     return " ".join([text, *said]).lstrip()
+
+
+def _on_single_replicates(experiment: Experiment, rows: pd.DataFrame, number: str) -> str:
+    """Say as what the replicates of markers with `number` of them are drawn: runs as lines, others as dots.
+
+    Dots that all lie within the marker of their mean are not to be seen, and are not spoken of as if they were.
+    """
+    single = rows[rows["kind"] == RUN]
+    dots = single[single["group"] == ""]
+    drawn = ["thin lines"] if len(dots) < len(single) else []
+    if _seen(experiment, rows, dots):
+        drawn.append("small dots")
+    if not drawn:
+        return f"Each of these markers is the mean of {number} replicates, which lie within it."
+    return f"{' and '.join(drawn).capitalize()} are single replicates, of which a marker has {number}."
+
+
+def _seen(experiment: Experiment, rows: pd.DataFrame, dots: pd.DataFrame) -> bool:
+    """Return whether any dot is farther from the mean of its marker than HIDDEN of what its panel spans."""
+    for panel in experiment.resolved_panels():
+        here = dots[dots["panel"] == panel.title]
+        if here.empty:
+            continue
+        numbers = rows.loc[rows["panel"] == panel.title, ["theory", "simulation"]]
+        shown = numbers.map(np.log) if panel.yscale == "log" else numbers
+        span = shown.max().max() - shown.min().min()
+        height = shown.loc[here.index, "simulation"]
+        mean = height.groupby([here[name] for name in ("curve", "x", "size")]).transform("mean")
+        if ((height - mean).abs() > HIDDEN * span).any():
+            return True
+    return False
 
 
 def _law(experiment: Experiment) -> str:

@@ -100,6 +100,6 @@ EXPERIMENT = Experiment(
     "samples on. The statistic T4 sums a polynomial of degree 2 in the squared norm of each sample; Gaussian data "
     "(H0) are rejected where it lies below -1.645 of its exact deviations. Markers are 2400 (d = 10) and 600 (d = "
     "20) data sets of each hypothesis. (a) Its mean; the lines are exact for every d. (b, c) Power and false "
-    "alarms; the lines have the first correction for the skewness, one is the Gaussian limit. At small kappa "
-    "false alarms and powers are smaller than in the limit; shares are judged where the skewness is small.",
+    "alarms; the lines have the first correction for the skewness, the dotted one is the Gaussian limit. At small "
+    "kappa false alarms and powers are smaller than in the limit; shares are judged where the skewness is small.",
 )

@@ -127,13 +127,13 @@ EXPERIMENT = Experiment(
     xlabel=r"variance of the means $\sigma_m^2$",
     draw=draw,
     unjudged="a draft is too small for the theory",
-    caption="Signals in binary networks with sign neurons decay within few layers whatever the initialization: "
-    "there is no critical point. Weights are drawn at random with given means; a surrogate is the network of "
+    caption="Signals in binary networks with sign neurons decay within few layers whatever the initialization: there "
+    "is no critical point. Weights are drawn at random with given means; a surrogate is the network of "
     "continuous outputs that replaces their average. Lines are fixed points of the maps of infinitely wide "
-    "layers; markers are means over 16 drawn networks. (a) The number of layers over which a change of the "
-    "correlation of two inputs decays by a factor e: below 2.214 with signs; with tanh it diverges as means tend "
-    "to +-1 and biases vanish. (b) The same for squared gradients. (c) Regressions of the mean sign of each "
-    "neuron on its surrogate, whose slope is one in every layer.",
+    "layers; markers are means over 16 drawn networks. (a) Layers over which a change of the correlation of "
+    "two inputs decays by a factor e: below 2.214 with signs; with tanh it diverges by theory as squared "
+    "means tend to one and biases vanish. (b) The same for squared gradients. (c) Regressions of the mean "
+    "sign of each neuron on its surrogate, whose slope is one in every layer.",
     papers={
         "arXiv:1902.00177, Figs. 1 and 4": "The paper gives the deterministic surrogate a line of critical "
         "initializations for phi with slope 1 at zero, such as tanh, and the sampled surrogate with binary neurons "

@@ -135,12 +135,12 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         axes.legend().remove()
         for k, (name, handle) in enumerate(shown.items()):
             end = rows[(rows["curve"] == name) & rows["size"].isna()].sort_values("x").iloc[-1]
-            place, said = (end["x"], end["theory"]), name.replace(", ", ",\n")
+            place, said = (end["x"], end["theory"]), name.replace(", ", "\n")
             look: dict[str, Any] = {"color": handle.get_color()}
             if title == MAP:
                 place, offset = ((0.0, 0.87), (0.05, 0.48), (1.0, 0.4))[k], (0.0, 0.0)
                 look |= {"across": "left" if k < 2 else "right", "along": "bottom" if k == 0 else "top"}
-            write_name(axes, said, place, (3.0, 0.0) if title != MAP else offset, **look)
+            write_name(axes, said, place, (5.0, 0.0) if title != MAP else offset, **look)
     if axes.get_title() == EDGE:
         axes.axhspan(0.0, 1.0, color="0.9", zorder=0)
         axes.text(1.5, 0.95, "possible initializations", ha="center", va="center", fontsize=7)
@@ -203,9 +203,9 @@ EXPERIMENT = Experiment(
     caption="Signals travel ever farther as the variance of the means tends to one and that of the biases vanishes if "
     "phi = tanh, and never more than 2.2 layers if phi is the probit. Lines: wide layers. Markers: drawn "
     "networks, extrapolated from two widths. (a, b, c) Two inputs of variance 1 and correlation 0.3 by layer, "
-    "and what one layer makes of a correlation, at the bias variance 0.001; 50 networks of 500 and 1000 "
-    "neurons. (d) Layers over which a difference of correlations falls by a factor e; 24 networks of 250 "
-    "and 500. (e) Where the slope chi of the map at c = 1 is one: for tanh only at 1 without biases.",
+    "and what one layer makes of a correlation (gray: it stays), at the bias variance 0.001; 50 networks of 500 "
+    "and 1000 neurons. (d) Layers over which a difference of correlations falls by a factor e; 24 networks of "
+    "250 and 500. (e) Where the slope chi of the map at c = 1 is one: for tanh only at 1 without biases.",
     papers={
         "arXiv:1902.00177, Fig. 1": "The three variances of the means, that of the biases and N = 1000, the larger of "
         "the two widths, and the 50 realizations are as published. Our own are the starting variance and correlation, "

@@ -54,6 +54,8 @@ def panels(large: tuple[int, int, int], small: tuple[int, int, int]) -> tuple[Pa
 def draw(axes: Axes, _rows: DataFrame) -> None:
     """Mark the numbers that the authors print for their draw."""
     column = (TEST, TRAINING).index(axes.get_title())
+    large = next(line for line in axes.get_lines() if str(line.get_label()).startswith("$p"))
+    large.set_label(f"{large.get_label()}, theory")
     axes.plot(list(PRINTED), [pair[column] for pair in PRINTED.values()], "kx", zorder=10, label="published draw")
     axes.legend()
 

@@ -99,12 +99,12 @@ EXPERIMENT = Experiment(
     replicates=24,
     xlabel=r"samples per student feature $\alpha = n/p$",
     xscale="log",
-    caption="Theory of a large system describes a student that learns from other features than its teacher, already at "
-    "120 features. A teacher labels samples by its 100 sign features of a latent Gaussian vector of 80 "
-    "numbers, and a student learns from its own erf features. The features are drawn once; their covariances "
-    "are known in closed form (arcsine law). Lines are the theory of a large system with these covariances; "
-    "markers are simulations with Gaussian samples of the same covariances at their own size p = 120. Nothing "
-    "is extrapolated here, so that theory and simulation may differ by a term of order 1/p, which the bars do "
-    "not show.",
+    caption="Theory of a large system describes a student that learns from other features than its teacher, already "
+    "at 120 features. A teacher has 100 sign features of 80 latent Gaussian numbers; it labels samples by the "
+    "sign of a sum (a, b), or by a sum with noise of variance Delta (c). A student learns from its own erf "
+    "features with the ridge lambda. The features are drawn once; their covariances are known in closed form "
+    "(arcsine law). Lines are the theory of a large system with these covariances; markers are simulations "
+    "with Gaussian samples of these covariances at p = 120. Nothing is extrapolated: terms of order 1/p may "
+    "separate theory and simulation, which bars do not show.",
     draft=thinned,
 )

@@ -73,7 +73,7 @@ def descents(problem: Bounded, d: int, rng: Generator) -> dict[str, float]:
 
 
 EXPERIMENT = Experiment(
-    title="Replica symmetry bounds the energy of a loss that is not convex",
+    title="Replica symmetry only bounds the energy of a non-convex loss from below",
     curves={
         ONE: Curve(number=ONE, color=1),
         LEAST: Curve(number=LEAST, color=0),

@@ -129,10 +129,10 @@ def of_rows(n: float) -> Curve:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Write the exponents at the slopes, which end beside the predicted powers, and put stars behind markers."""
+    """Write the exponents at the slopes, which end beside the predicted powers, and put large stars behind markers."""
     for line in axes.get_lines():
         if line.get_marker() == "*":
-            line.set_zorder(1)
+            line.set(zorder=1, markersize=13)
     if rows["panel"].iloc[0] == SLOPE:
         axes.legend().remove()
         for place, a in enumerate(EXPONENTS):
@@ -204,9 +204,9 @@ EXPERIMENT = Experiment(
     xscale="log",
     draw=draw,
     caption="If the eigenvalues of the covariance are j^-a, the least error that a compute C = n t buys falls as the "
-    "power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Markers are means of {replicates} "
-    "simulations, d = 512. (a) The error of n rows by theory for n far below d, and its envelope (dashed); dotted: "
-    "64 rows, d = 512. (b) The error at one compute against its rows, by theory of d = 512; stars mark the best "
-    "number, doubling per decade. Markers in (b) are not judged, since few rows err more than theory says, by about "
-    "half over their number. (c) Minus the envelope's slope; dotted: predicted powers.",
+    "power (a - 1)/(a + 1) of it, with n proportional to C^(1/(a+1)) rows. Masked regression learns by gradient "
+    "flow for a time t; errors are those on new rows. Markers: means of {replicates} simulations, d = 512. (a) "
+    "The error of n rows by theory for n far below d, and its envelope (dashed); dotted: 64 rows. (b) The error "
+    "at one compute against its rows, by theory of d = 512; stars: the best number. Markers are not judged, "
+    "since few rows err more than theory says. (c) Minus the envelope's slope; dotted: predicted powers.",
 )

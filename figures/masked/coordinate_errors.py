@@ -13,7 +13,7 @@ COVARIANCE = Scaled(AR1(D, 0.7), np.geomspace(0.5, 2.0, D))
 
 
 EXPERIMENT = Experiment(
-    title="The two ends of a chain are harder to predict",
+    title="The two ends of a chain are harder to predict than their neighbors",
     curves={rf"$\alpha = {alpha}$": MaskedRidge(COVARIANCE, alpha, 0.05) for alpha in (0.5, 1.0, 3.0)},
     theory=lambda model: masked.solve(model, exact_size=True).test_error,
     replicate=coordinate_test_errors,
@@ -26,11 +26,11 @@ EXPERIMENT = Experiment(
     xlabel="masked coordinate",
     ylabel="test error",
     yscale="log",
-    caption="The error of a coordinate grows with its variance, and the two ends are harder to predict because they "
-    "have only one neighbor. Each coordinate of a chain is predicted from all others by ridge regression "
-    "(ridge 0.05) on n = alpha d samples; the vertical axis is the mean squared error on new samples. The "
-    "chain is AR(1) with d = 60 and the correlation r = 0.7 between neighbors, and its standard deviations "
-    "rise from 0.5 to 2 along it. Lines are the theory for this size (d - 1 unknowns for each coordinate); "
-    "markers are the means of simulated fits at every fourth coordinate and at the last, most bars smaller "
-    "than the markers.",
+    caption="The error of a coordinate grows with its variance, and an end of a chain, which has only one neighbor, is "
+    "harder to predict than the coordinates beside it. Each is predicted from all others by ridge regression "
+    "(ridge 0.05) on n = alpha d samples; the vertical axis is the mean squared error on new samples. The chain "
+    "is AR(1) with d = 60 and r = 0.7 between neighbors; its standard deviations rise from 0.5 to 2 along it. "
+    "Lines are the theory for this size (d - 1 unknowns), which alone shows the coordinates next to the ends; "
+    "markers are means of simulated fits at every fourth coordinate and the last, most bars smaller than the "
+    "markers.",
 )

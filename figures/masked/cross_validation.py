@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import write_name
 from figures.masked.two_scales import two_scales
 from simulate.core import stream
 from simulate.masked import mean_gcv_error, mean_loo_error, mean_test_error
@@ -96,11 +97,12 @@ RIDGES, TRIED = np.geomspace(1e-2, 3, 46), (0.02, *sorted(BEST.values()), 2.5)
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Mark the best ridges in the colors of their errors."""
+    """Mark the best ridges in the colors of their errors, and name them at the top."""
     if not rows["panel"].iloc[0].startswith("$h"):
         return
-    for color, best in enumerate(BEST.values()):
+    for color, (best, name) in enumerate(zip(BEST.values(), ("best", "chosen"), strict=True)):
         axes.axvline(best, color=f"C{color}", linewidth=0.8, linestyle=":", zorder=0)
+        write_name(axes, name, (best, axes.get_ylim()[1]), (2.0, 0.0), color=f"C{color}", along="top")
 
 
 EXPERIMENT = Experiment(
@@ -143,9 +145,10 @@ EXPERIMENT = Experiment(
     replicates=60,
     ylabel="mean error",
     caption="Generalized cross-validation reports ever smaller errors as rows become more unlike in scale, while the "
-    "error on new rows rises: 0.11 in place of 0.82 at h = 3.5; leaving one row out reports the right one. Data are "
-    "AR(1) with r = 0.6 at alpha = 1.5. A quarter of the rows has a larger scale; h is the mean square of the scales, "
-    "whose mean is 1. Lines are the theory for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d, "
-    "all errors of the same fits; diamonds belong to the solid line. (b, c) The same rows at all ridges; dotted: the "
-    "ridge of least error, 0.57, and that which cross-validation chooses, 0.087.",
+    "error on new rows rises: 0.11 in place of 0.82 at h = 3.5; leaving one row out reports the right one. Data "
+    "are AR(1) with r = 0.6 at alpha = 1.5. A quarter of the rows has a larger scale; h is the mean square of "
+    "the scales, whose mean is 1. Lines are the theory for d = infinity, markers simulations at d = {sizes}, "
+    "extrapolated in 1/d; diamonds belong to the solid line. (b) The same rows at all ridges; dotted: the ridge "
+    "of least error, 0.57, and that which cross-validation chooses, 0.087. (c) Each curve of (b) above its "
+    "least.",
 )

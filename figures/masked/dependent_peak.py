@@ -37,7 +37,7 @@ def of_whitened(phi: float, model: MaskedRegression, d: int, rng: Generator) -> 
 
 
 EXPERIMENT = Experiment(
-    title="The peak stays at $n = d$ however much rows depend on each other",
+    title="By theory the peak stays at $n = d$ however much rows depend on each other",
     panels=[
         Panel(
             title="error",
@@ -75,11 +75,11 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     ordered=True,
-    caption="The interpolation peak stays at n = d however much rows depend on each other, and below it the error "
-    "is that of independent rows; far above it dependent rows are worth few independent ones. Successive rows "
-    "have the correlation phi, coordinates are AR(1) with 0.6. Lines are the theory for d = infinity, markers "
-    "simulations at d = {sizes}, extrapolated in 1/d, with error bars. (a) the error on an independent new row; "
-    "triangles are fits of whitened rows at phi = 0.9, which lie on the line of independent rows. (b) how many "
-    "independent rows have the same error, over the number of rows; this falls from 1 at the peak to (1 - "
-    "phi^2)/(1 + phi^2).",
+    caption="By theory the interpolation peak stays at n = d however much rows depend on each other; below it the "
+    "error is that of independent rows, and far above it dependent rows are worth few independent ones. "
+    "Successive rows have the correlation phi, coordinates are AR(1) with 0.6. Lines are theory for d = "
+    "infinity, markers simulations at d = {sizes}, extrapolated in 1/d. (a) The error on an independent new "
+    "row, which diverges at n = d. Triangles are fits of whitened rows at phi = 0.9, on the line of "
+    "independent rows. (b) How many independent rows have the same error, over all rows; this falls from 1 at "
+    "the peak to (1 - phi^2)/(1 + phi^2).",
 )

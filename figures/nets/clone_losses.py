@@ -84,12 +84,12 @@ EXPERIMENT = Experiment(
     ylim=(0.72, 1.55),
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the lines are where a perfect learner would end",
-    caption="On a clone of the data of order k the loss leaves that on the original and rises, the later the "
-    "higher k is: what is learned beyond that order is wrong there. A clone is a sample of a model with "
-    "interactions of up to k sites, fitted to the data, here to four-body data with L = 5, C = 3. One block of "
-    "width 16 is trained on 20000 sequences. Markers are its mean losses over 8 starts (of weights and batches, "
-    "on the same data) on 8000 held-out sequences and on as many of each clone. Lines are the losses of the true "
-    "conditional distributions on the original and on the law of each clone.",
+    caption="On a clone of the data of order k the loss leaves that on the original and rises, the later the higher k "
+    "is: what is learned beyond that order is wrong there. A clone is a sample of a model with interactions of "
+    "up to k sites, fitted to the data, here to four-body data with L = 5, C = 3. One block of width 16 is "
+    "trained on 20000 sequences. Markers are mean losses over 8 starts (of weights and batches) on 8000 "
+    "held-out sequences (circles) and as many of the clones of order 1 (squares), 2 (diamonds) and 3 "
+    "(triangles). Lines are the losses of the true conditional distributions on the original and on each clone.",
     papers={
         "arXiv:2410.19637, Figs. 1, 3 to 5 (clones)": "It agrees on a small exact system: the loss on a clone leaves "
         "that on the original the later, the higher the order of the clone. The published networks and texts are far "

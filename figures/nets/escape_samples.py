@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Curve, Experiment, Panel, Row, row
+from figures.core import Axes, Context, Curve, DataFrame, Experiment, Panel, Row, row
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Share, Task, stream
 from simulate.nets import gradient_flow, sampled_contexts
@@ -120,8 +120,18 @@ def compute(context: Context) -> list[Row]:
     ]  # fmt: skip
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Mark where the lines of gains cross, as in the other panels, and how often three equally likely maxima agree."""
+    if axes.get_title() == GAIN:
+        noise = rows[(rows["curve"] == STRUCTURELESS) & rows["size"].isna()].iloc[0]
+        data = rows[(rows["curve"] == DATA) & rows["size"].isna()].iloc[0]
+        axes.axvline(noise["x"] * (noise["theory"] / data["theory"]) ** 2, color="black", linestyle=":", zorder=0)
+    if axes.get_title() == SAME:
+        axes.axhline(1 / 3, color="0.7", linewidth=0.8, zorder=0)
+
+
 EXPERIMENT = Experiment(
-    title="Samples agree with the population in the direction of escape only with many",
+    title="From few samples two layers leave the first plateau in another direction",
     compute=compute,
     panels=(
         Panel(title=GAIN, ylabel="$S^*$ (nats per site)", yscale="log"),
@@ -140,12 +150,13 @@ EXPERIMENT = Experiment(
     ),
     xlabel="samples $M$",
     xscale="log",
+    draw=draw,
     unjudged="the line is that of infinitely many samples",
     caption="Where noise and signal offer the same gain, two layers still leave the first plateau elsewhere on samples "
-    "than on the population. (a) Markers are the largest gain of weights on the unit sphere for M samples of a "
-    "four-body model and for M uniform sequences; lines are the population's gain, and c/sqrt(M) with the mean "
-    "c of the uniform ones, which cross at the vertical lines. (b) Cosines between logits at escape and those "
-    "on the population: of flow from the same weights of scale 0.2, and of small weights with the nearest of "
-    "the gain's three maxima. (c) How often samples and population lead small weights to the same of these "
-    "maxima.",
+    "than on the population. (a) Markers: the largest gain of weights on the unit sphere for M samples of a "
+    "four-body model and for M uniform sequences; lines: the population's gain, and c/sqrt(M) with the mean c "
+    "of the uniform ones, which cross at the dotted line. (b) Cosines between logits at escape and those on the "
+    "population: of flow from the same weights of scale 0.2 (diamonds), and of small weights with the nearest "
+    "of the gain's three maxima (triangles). (c) How often both lead small weights to the same maximum; gray: a "
+    "third, if all were equally likely.",
 )

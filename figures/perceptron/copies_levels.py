@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Axes, Context, DataFrame, Experiment, Panel, Row, row
+from figures.core.names import write_name
 from simulate.core import Estimate, Task, stream
 from simulate.perceptron import extrapolate_sizes, pair_entropy_change
 from theory.models import DiscretePerceptron, equally_spaced_levels
@@ -128,6 +129,19 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the curves at their right ends in the panels beside the first: below them, or above them at the top."""
+    if axes.get_title() == PAIRS:
+        return
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    for name, handle in shown.items():
+        end = rows[(rows["curve"] == name) & rows["size"].isna()].dropna(subset="theory").sort_values("x").iloc[-1]
+        below = axes.get_title() == GROUPS or name == "3 levels"
+        look = {"across": "right", "along": "top" if below else "bottom", "color": handle.get_color()}
+        write_name(axes, name, (end["x"], end["theory"]), (0.0, -8.0 if below else 3.0), **look)
+    axes.legend().remove()
+
+
 EXPERIMENT = Experiment(
     title="More levels, more groups of close solutions",
     compute=compute,
@@ -137,13 +151,14 @@ EXPERIMENT = Experiment(
         Panel(title=LOADS, xlabel="distance $(1 - q_1/Q)/2$", ylabel=r"$\alpha$ over the capacity", ylim=(0.74, 1.02)),
     ],
     ordered=True,
-    caption="With more levels there are more groups of close solutions at each distance, and except at the "
-    "smallest distances they are stable nearer to the capacity. (a, b) Lines are the entropy per copy of pairs "
-    "and of groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with "
-    "three levels), extrapolated in 1/N. (c) the load up to which there are groups of ten that are locally "
-    "stable, over the capacity (to 0.005, from parabolas through three loads). Groups exist nearly up to it, but "
-    "for few levels they lose replica symmetry earlier. Distances are mean squared differences over four times "
-    "the mean squared weight.",
+    draw=draw,
+    caption="With more levels there are more groups of close solutions at each distance, and except at the smallest "
+    "distances they are stable nearer to the capacity. (a, b) Lines are the entropy per copy of pairs and of "
+    "groups of ten. Markers are pairs counted among all solutions of N = 10 and 20 weights (5 and 10 with three "
+    "levels), extrapolated in 1/N. (c) The load up to which groups of ten are locally stable, over the capacity "
+    "(to 0.005, from parabolas through three loads); lines of 5 and 9 levels end where it is 1. Groups exist "
+    "nearly up to it, but few levels lose replica symmetry earlier. Distances: mean squared differences over "
+    "four mean squared weights.",
     papers={
         "arXiv:1602.04129": "The abstract asks whether dense regions of solutions exist for few bits; the published "
         "figures were not readable.",

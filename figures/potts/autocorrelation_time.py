@@ -46,7 +46,7 @@ BY_COLORS = looks({f"q = {q}": marker for q, marker in zip(COLORS, "D^", strict=
 
 def title(n_colors: int) -> str:
     order = "continuous" if n_colors <= 4 else "first order"
-    return f"{WIDTH} x {WIDTH}, q = {n_colors} ({order})"
+    return rf"${WIDTH} \times {WIDTH}$, $q = {n_colors}$ ({order})"
 
 
 def lattice(width: int, n_colors: int, ratio: float) -> SquareLatticePotts:
@@ -146,7 +146,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Tempering helps at a continuous transition, less at one of first order",
+    title="At the transition tempering forgets the mean color 6 to 12 times faster",
     compute=compute,
     panels=[
         *(
@@ -164,10 +164,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     ylabel=r"autocorrelation time $\tau$ (sweeps)",
     yscale="log",
-    caption="In the ordered phase single sites forget the mean color too slowly to be measured; tempering keeps "
-    "its time at 20 to 26 sweeps for q = 3 on 8 by 8 sites, but must cross the jump of a first-order transition. "
-    "Markers are autocorrelation times in sweeps on square lattices: of score (minus energy) and of mean color, "
-    "for a heat bath and tempering. An arrow in place of a bar marks a lower bound. (a, b) Against beta; the gray "
-    "line is the transition. (c, d) At the critical beta against L: mean color at q = 3 grows by a factor 7(1) "
-    "with tempering, 12(1) without; the score at q = 10 by 19(7) and 22(1).",
+    caption="At the transition tempering forgets the mean color 6 to 12 times faster than single sites, wherever both "
+    "times are measured. Markers are autocorrelation times in sweeps on square lattices: of score (minus "
+    "energy) and of mean color, for a heat bath and tempering. An arrow marks a lower bound, where runs are too "
+    "short. (a, b) Against beta; the gray line is the transition. In the ordered phase tempering takes 20 to 26 "
+    "sweeps for q = 3; for q = 10 they are only bounded. (c, d) At the critical beta against L: mean color at q "
+    "= 3 grows by a factor 7(1) with tempering, 12(1) without; the score at q = 10 by 19(7) and 22(1).",
 )

@@ -28,11 +28,11 @@ EXPERIMENT = Experiment(
     panels=panels(),
     draw=decorate,
     skip=partial(missing_extra, "text", "lda"),
-    caption="Words that characterize one of 20 topics have closer embeddings than words of different topics, by "
-    "more than chance explains. Topics are found by latent Dirichlet allocation; the threshold is the share of "
-    "the vocabulary kept for each topic. A word of several topics is dropped (no overlap) or belongs to each "
-    "(overlap). (a) The mean cosine between two words in the embedding by the 100 leading eigenvectors of the "
-    "value matrix that uniform attention learns from the same items; bars come from deleting words. (b) The "
-    "difference of the two means, beside random vectors and topics permuted among words, with its scatter. (c) "
-    "The difference in standard deviations over the permutations.",
+    caption="Words that characterize one of 20 topics have closer embeddings than words of different topics, by more "
+    "than chance explains. Topics are found by latent Dirichlet allocation; the threshold is the share of the "
+    "vocabulary kept for each. A word of several topics is dropped (no overlap) or belongs to each (overlap); "
+    "lines connect markers. (a) The mean cosine between two words in the embedding by the 100 leading "
+    "eigenvectors of the value matrix that uniform attention learns from the items; bars come from deleting "
+    "words. (b) The difference of the two means, beside random vectors and topics permuted among words. (c) The "
+    "difference in standard deviations over the permutations; triangles: of entries of the value matrix itself.",
 )

@@ -1,6 +1,7 @@
 """The form of figures: letters of panels, common scales, shades of an order, markers that hide none, single runs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,9 +121,17 @@ def test_few_replicates_are_shown_themselves_and_without_a_bar():
     dots = [line for line in ax.get_lines() if line.get_marker() == "."]
     assert sum(len(line.get_xdata()) for line in dots) == 8
     said = caption_of(declared, rows)
-    assert "Thin lines or dots are single replicates, where a marker has 4 of them." in said
+    assert "Small dots are single replicates, of which a marker has 4." in said
     assert "Bars" not in said
     assert render_table(rows, "t", "text", declared).count("measured") == 2  # single replicates are no rows for readers
+
+
+def test_only_replicates_that_are_to_be_seen_are_spoken_of():
+    alike = replace(few(4), replicate=lambda x, d, rng: x + 1e-3 * rng.standard_normal())
+    said = caption_of(alike, to_frame(compute_rows(alike, Context())))
+    assert "Each of these markers is the mean of 4 replicates, which lie within it." in said
+    assert "dots" not in said
+    assert "lines" not in said
 
 
 def test_enough_replicates_have_a_bar():
@@ -149,3 +158,6 @@ def test_runs_along_x_are_lines():
     thin = [line for line in ax.get_lines() if line.get_linewidth() == 0.5]
     assert [len(line.get_xdata()) for line in thin] == [3, 3, 3]
     assert all(np.ptp(line.get_ydata() - line.get_xdata()) < 1e-12 for line in thin)  # each is one run
+    said = caption_of(declared, rows)
+    assert "Thin lines are single replicates, of which a marker has 3." in said
+    assert "dots" not in said
