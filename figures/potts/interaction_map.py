@@ -66,11 +66,11 @@ EXPERIMENT = Experiment(
     ),
     draw=draw,
     figsize=(7.0, 3.2),
-    caption="The 61 strongest pairs of a model fitted to 1000 sampled sequences are exactly those that interact. "
-    "The sequences are equilibrium samples of a sparse Potts model of 40 sites with four letters. (a) The masked "
-    "loss of held-out sequences, in nats per hidden letter, by a pair model fitted by pseudo-likelihood, by "
-    "frequencies of the column and by equal probabilities; the lowest line is the true model, approached from "
-    "above. (b) The score of each pair, the Frobenius norm of its couplings after the average-product correction "
-    "(dark: strong); circles above the diagonal interact in the model. (c) The share of interacting pairs among "
-    "the strongest, beside chance; squares are the rows of the table.",
+    caption="The 61 strongest pairs of a model fitted to 1000 sampled sequences are exactly those that interact. The "
+    "sequences are equilibrium samples of a sparse Potts model of 40 sites with four letters. (a) The masked loss of "
+    "held-out sequences, in nats per hidden letter, by a pair model fitted by pseudo-likelihood, by frequencies of "
+    "the column and by equal probabilities; the lowest line is the true model. (b) The score of each pair, the "
+    "Frobenius norm of its couplings after the average-product correction (dark: strong); circles above the diagonal "
+    "interact in the model. (c) The share of interacting pairs among the strongest, beside chance; once all 61 are "
+    "found it must fall. Squares are the rows of the table.",
 )
