@@ -252,7 +252,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         axes.plot([], [], "D", color="C2", markerfacecolor="white", label="our runs")
         write_name(axes, "units alike", (2.45, 0.03), (0.0, 3.0), color="C0", along="bottom")
     if panel == "relu signs":
-        write_name(axes, f"noise {NOISE}", (15.0, 0.085), (0.0, -5.0), color="C2", across="right", along="top")
+        write_name(axes, f"noise {NOISE}", (15.5, 0.085), (0.0, -2.0), color="C2", across="right", along="top")
     if panel in EXPLAINED:
         axes.legend(loc="upper right")
 

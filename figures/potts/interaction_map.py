@@ -18,7 +18,7 @@ from simulate.potts import masked_loss
 TRUE = "true model"
 NAMES = {  # of a line, where it stands, which end of the text is there, and the distance in points
     PAIR: ("from all other sites", "left", "top", -66.0),
-    ALONE: ("from its\nown column", "right", "bottom", 8.5),
+    ALONE: ("from its\nown column", "right", "bottom", 11.0),
     UNIFORM: ("by guessing", "right", "bottom", 1.0),
     TRUE: (TRUE, "left", "bottom", 1.0),
 }
