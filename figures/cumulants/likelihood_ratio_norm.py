@@ -71,7 +71,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Strong detection is impossible below a threshold, $n$ of order $d$",
+    title="Below a threshold of $n/d$ no test detects a spike in higher cumulants for certain",
     compute=compute,
     panels=[
         *(
@@ -95,13 +95,12 @@ EXPERIMENT = Experiment(
     ],
     draw=draw,
     unjudged="a draft has too few data sets for a mean of so skewed a law",
-    caption="Below gamma_LR the norm of the likelihood ratio is bounded, and no test that tells the hidden "
-    "direction has both errors tending to zero. L is the likelihood ratio of n samples that are not Gaussian "
-    "along one hidden direction (H1) to Gaussian ones (H0). (a, b) Theory only, exact at each d for spikes of "
-    "signs and on the sphere (beta = 5), and the limit of large d, whose kink at gamma_LR is marked. Above it the "
-    "norm diverges exponentially, which alone does not prove that any test succeeds. (c) Very small dimensions, "
-    "beta = 2: markers are the mean under H1 of the likelihood ratio itself, a sum over all 2^d spikes, over "
-    "100000 data sets.",
+    caption="Below gamma_LR the logarithm of the norm of the likelihood ratio, over d, tends to zero; by theory the "
+    "norm is bounded, and no test that tells the hidden direction has both errors tending to zero. L is the "
+    "likelihood ratio of n samples that are not Gaussian along one hidden direction (H1) to Gaussian ones (H0). (a, "
+    "b) Theory only, exact at each d (beta = 5), and the limit of large d, whose kink is marked. Above it the norm "
+    "diverges exponentially, which alone does not prove that any test succeeds. (c) Very small dimensions, beta = 2: "
+    "markers are the mean under H1 of the likelihood ratio, a sum over all 2^d spikes, over 100000 data sets.",
     papers={
         "arXiv:2312.14922, Fig. 7": "The norm is that of theorem 2 and grows beyond bounds at n of order d, below "
         "which detection is impossible. The spike strengths 5 and 2 are our own.",

@@ -123,10 +123,10 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/p$",
     xscale="log",
     draw=draw,
-    caption="A tuned ridge is as good as the best rule: its error exceeds the Bayes-optimal one by less than two "
-    "parts in a hundred thousand, so that both lines are one, while a ridge of 0.01 costs up to 0.015 near alpha "
-    "= 2 (T = 1). Labels are +-1 with P(y | nu) = 1/(1 + exp(-y nu/T)), nu a teacher field of variance 1; inputs "
-    "are isotropic. Lines are the theory for infinitely many inputs, markers fits at p = 200 with error bars. (c) "
-    "Message passing (T = 1, alpha = 2, ridge 0.1) follows the undamped saddle-point equations (lines) step by "
-    "step: overlap r with the teacher, norm q, variance V; markers: p = 400.",
+    caption="A tuned ridge is as good as the best rule: its error exceeds the Bayes-optimal one by less than two parts "
+    "in a hundred thousand, so that both lines are one, while a ridge of 0.01 costs up to 0.015 near alpha = 2 (T = "
+    "1). Labels are ±1 with P(y | nu) = 1/(1 + exp(-y nu/T)) at temperature T, nu a teacher field of variance 1; "
+    "inputs are isotropic. Lines are the theory for infinitely many inputs, markers fits at p = 200. (c) Message "
+    "passing (T = 1, alpha = 2, ridge 0.1) follows the undamped saddle-point equations (lines) step by step: overlap "
+    "r with the teacher, norm q, variance V; markers: p = 400.",
 )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel, thinned
+from figures.core.names import write_name
 from figures.glm.observables import test_error
 from simulate.core import stream
 from simulate.glm import measure
@@ -106,13 +107,14 @@ MULTICLASS = Panel(
     points=(0.5, 1.0, 3.0),
     replicates=20,
 )
+EQUAL, UNEQUAL = "equal shares", "1/4 and 3/4"
 DIFFERENCES = Panel(
     title="two clusters: what the others have more than the logistic loss",
     curves={
         f"{loss}, {name}": Curve(
-            number=difference(loss), setting=str(share), color=color, marker="osD"[color], style=style
+            number=difference(loss), setting=str(share), color=color, marker="osD"[color], style=("-", "--", ":")[color]
         )
-        for share, name, style in ((0.5, "equal shares", "-"), (0.25, "1/4 and 3/4", "--"))
+        for share, name in ((0.5, EQUAL), (0.25, UNEQUAL))
         for color, loss in enumerate(LOSSES)
         if color
     },
@@ -133,8 +135,12 @@ SETTINGS = {str(share): partial(Problem, shares=(share, 1 - share), opposite=Tru
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw the line of equal errors, and say which pair of lines has which shares."""
     if rows["panel"].iloc[0] == DIFFERENCES.title:
         axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        axes.legend().remove()
+        write_name(axes, EQUAL, (0.21, 0.046), along="bottom")
+        write_name(axes, UNEQUAL, (0.5, -0.035), along="top")
 
 
 EXPERIMENT = Experiment(
@@ -158,7 +164,7 @@ EXPERIMENT = Experiment(
     ylabel="test error (share of wrong labels)",
     xscale="log",
     caption="With equal shares the logistic loss comes nearest to the least error; with shares 1/4 and 3/4 and few "
-    "samples the hinge and the square loss are better. (a, b) Two clusters at +-mu, |mu| = 1, variance 0.5; "
+    "samples the hinge and the square loss are better. (a, b) Two clusters at ±mu, |mu| = 1, variance 0.5; "
     "dash-dotted is the error of the posterior mean of mu with known shares, the least possible. (c) Three clusters "
     "whose means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, 1), variance 0.4. (d) Differences of the "
     "errors in (a, b). Biases are trained, lambda = 0.1. Lines are the theory for p = infinity, markers simulations "

@@ -27,7 +27,7 @@ def curves(alpha: float) -> dict[str, Curve]:
 
 
 EXPERIMENT = Experiment(
-    title="Plain cross-validation fails along training, the estimate from pairs of ridges does not",
+    title="With few rows plain cross-validation fails along training, an estimate from pairs of ridges does not",
     panels=[Panel(title=rf"$\alpha = {alpha:g}$", curves=curves(alpha), judged_where=JUDGED) for alpha in ALPHAS],
     settings={f"alpha = {alpha:g}": MaskedRegression(COVARIANCE, alpha) for alpha in ALPHAS},
     measure=errors_along,
@@ -41,11 +41,10 @@ EXPERIMENT = Experiment(
     ylabel="mean error",
     xscale="log",
     yscale="log",
-    caption="With no more rows than coordinates, plain generalized cross-validation (GCV) reports too large an "
-    "error late in training and stops too early, while an estimate from pairs of complex ridges, made of "
-    "the same rows alone, reports the error on new rows. At alpha = 2 the bias of GCV is small and "
-    "vanishes again. Coordinates are an AR(1) chain with r = 0.7, trained by gradient flow. Lines are the "
-    "theory for d = infinity: of new rows, on which the estimate must lie, and of GCV. Markers are "
-    "simulations at d = {sizes}, extrapolated in 1/d; they share their data sets. At alpha = "
-    "0.5 and t = 6 GCV tends to 1.44 in place of 0.79.",
+    caption="With no more rows than coordinates (alpha = n/d), plain generalized cross-validation (GCV) reports too "
+    "large an error late in training and stops too early, while an estimate from pairs of complex ridges, made of the "
+    "same rows alone, reports the error on new rows. At alpha = 2 the bias of GCV is small and vanishes again. "
+    "Coordinates are an AR(1) chain with r = 0.7, trained by gradient flow. Lines are the theory for d = infinity: of "
+    "new rows, on which the estimate must lie, and of GCV. Markers are simulations at d = {sizes}, extrapolated in "
+    "1/d, on the same data sets. At alpha = 0.5, t = 6 GCV tends to 1.44, not to 0.79.",
 )

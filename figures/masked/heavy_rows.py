@@ -34,7 +34,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Rows of different scale lower the peak and hide spikes",
+    title="Rows of different scale lower the peak of a small ridge, and spikes must be stronger to be seen",
     panels=[
         Panel(
             title="error at $n = d$, AR(1)",

@@ -130,9 +130,9 @@ EXPERIMENT = Experiment(
     unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
     caption="Hiding a coordinate and predicting it from the others has an error that peaks where there are as many "
     "samples as coordinates, although no label is noisy. (a) Seven samples of a Gaussian chain, whose neighbors have "
-    "the correlation 0.7; each is hidden in turn. (b) Ridge regression predicts it from "
-    "the others; row k of the joint predictor holds the coefficients for coordinate k (n = 2d, ridge 0.1, d = 24), red "
-    "positive and blue negative. (c) Its eigenvalues at d = 150: the line is the theory, markers are "
-    "fitted predictors. (d) The error on new samples: lines are the theory, markers are simulations at d = 60 and 120, "
-    "extrapolated. A larger ridge removes the peak.",
+    "the correlation 0.7; each coordinate is hidden in turn. (b) Ridge regression predicts it from the others; row k "
+    "of the joint predictor holds the coefficients for coordinate k (n = 2d, ridge 0.1, d = 24). Red is positive and "
+    "blue negative. (c) Its eigenvalues at d = 150: the line is theory, markers are fitted predictors. (d) The error "
+    "on new samples: lines are theory, markers simulations at d = 60 and 120, extrapolated. A larger ridge removes "
+    "the peak.",
 )

@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     skip=partial(missing_extra, "figures", "sklearn"),
     xlabel="predicted squared error / variance",
-    ylabel="realized / variance",
+    ylabel="realized squared error / variance",
     xscale="log",
     yscale="log",
     unjudged="a table is no sample of a known law, and replicates share its rows",
@@ -75,6 +75,6 @@ EXPERIMENT = Experiment(
     "two tables (30 and 13 columns, scaled to variance 1) 10 or 30 % of the entries are made holes and filled by "
     "expectation maximization with a ridge. Horizontal: the squared error that is predicted from the entries seen, "
     "which are hidden in turn. Vertical: that of the filled holes. Each marker is a column, a mean over {replicates} "
-    "draws of rows and holes with error bars. The diagonal is a perfect prediction, dashed lines are twice and half "
-    "of it; at the dotted line filling is no better than the mean of the column.",
+    "draws of rows and holes; bars that reach zero leave the frame. The diagonal is a perfect prediction, dashed "
+    "lines are twice and half of it; at the dotted line filling is no better than the mean of the column.",
 )

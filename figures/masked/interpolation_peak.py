@@ -26,7 +26,7 @@ def curves(covariance: Covariance) -> dict[str, Callable[[float], MaskedRidge]]:
 
 
 EXPERIMENT = Experiment(
-    title="The error of masked ridge regression peaks at $n = d$, and a ridge removes the peak",
+    title=r"The error of masked regression peaks at $n = d$ with a small ridge, not with $\lambda = 1$",
     papers={
         "arXiv:2601.23208 (errors)": "The lines are explicit errors for large n and d, which the abstract announces. "
         "The body of the paper was not readable; the covariances and sizes are our own.",

@@ -217,10 +217,10 @@ EXPERIMENT = Experiment(
     ylabel="test error",
     xscale="log",
     yscale="log",
-    caption="Masked regression, to which no noise is added, has the learning curves of a linear teacher with "
-    "noisy labels: both diverge at n = d without a ridge, and the best ridge removes the peak. Inputs are AR(1) "
-    "with r = 0.7; the teacher's noise has the conditional variance of a coordinate, 0.34. Lines are the theory "
-    "in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d. (c) Without a ridge "
-    "both errors approach this variance over |alpha - 1| (dotted); at 0.05 and 0.1 d is 160 and 320, and a "
-    "finite-size law of n - d is taken out. (d, e) Training errors leave zero at n = d. (f) Theory only.",
+    caption="Masked regression, to which no noise is added, has the learning curves of a linear teacher with noisy "
+    "labels: both diverge at n = d without a ridge, and the best ridge removes the peak. Inputs are AR(1) with r = "
+    "0.7; the teacher's noise has the conditional variance of a coordinate, 0.34. Lines are the theory for d = "
+    "infinity; markers are simulations at d = {sizes}, extrapolated. (c) Without a ridge both errors approach this "
+    "variance over |alpha - 1| (dotted); above n = d they are equal. At 0.05 and 0.1 d is 160 and 320, and a "
+    "finite-size law is taken out. (d, e) Training errors leave zero at n = d.",
 )

@@ -46,6 +46,6 @@ EXPERIMENT = Experiment(
     "the best mask rate falls as samples are added. Each input is masked, set to zero, with probability p, and every "
     "masked coordinate is predicted from the inputs that are shown; the fit is that of infinitely many masks of each "
     "sample. Inputs are AR(1) with r = 0.6. The vertical axis is the mean squared error on new samples masked at the "
-    "same rate; at p = 0 all other inputs are shown. Lines are the theory in the limit d = infinity; markers are "
-    "simulations at d = {sizes}, extrapolated in 1/d.",
+    "same rate; at p = 0 all other inputs are shown. Lines are the theory for d = infinity; markers are "
+    "simulations at d = {sizes}, extrapolated; alpha = n/d.",
 )

@@ -59,7 +59,7 @@ def panel(name: str, title: str, ylabel: str) -> Panel:
 
 
 EXPERIMENT = Experiment(
-    title="The interpolation peak sits at the number of directions learned",
+    title="The interpolation peak moves along training, as directions are learned",
     panels=[
         panel("isotropic", "isotropic", "mean test error"),
         panel("two blocks", "two blocks, the small one", "error / variance"),
@@ -76,10 +76,10 @@ EXPERIMENT = Experiment(
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
     yscale="log",
-    caption="The interpolation peak sits where the rows are as many as the directions learned so far. (a) "
-    "independent coordinates of variance 1, whose peak moves to n = d along training: it is at alpha = 0.47, "
-    "0.73, 0.90 and 0.99 at the four times. (b) half of the coordinates have the variance 1, the other half, a "
-    "chain with r = 0.9, have 0.001; their error over their variance peaks at n = d/2 as soon as the large "
-    "directions are learned, and has a second, lower peak near n = d when the small ones are learned too. Lines "
-    "are the theory for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d.",
+    caption="Along training the interpolation peak moves to more rows, as if these had to be as many as the directions "
+    "learned. (a) Independent coordinates of variance 1, whose peak moves to n = d: by theory it is at alpha = 0.47, "
+    "0.73, 0.90 and 0.99 at the four times. (b) Half of the coordinates have the variance 1, the other half, a chain "
+    "with r = 0.9, have 0.001; their error over their variance peaks at n = d/2 once the large directions are "
+    "learned, and has a second, lower peak near n = d when the small ones are learned too. Lines are theory for d = "
+    "infinity, markers simulations at d = {sizes}, extrapolated.",
 )

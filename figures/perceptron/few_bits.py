@@ -172,7 +172,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Weights of a few bits store nearly as much as real weights",
+    title="Weights of a few bits store by theory nearly as much as real weights",
     compute=compute,
     panels=[
         Panel(
@@ -207,10 +207,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption="Weights of four or five bits store by theory nine tenths of what real weights store (dotted: 2 patterns "
     "per weight). (a) The solid line is the load at which the entropy of solutions vanishes, the dashed one the "
-    "first-moment bound; markers are the mean load up to which enumeration of all weight vectors (N = 8 to 20) finds "
-    "a solution, extrapolated in 1/N. (b) Lines are the entropy of solutions, markers medians of log Z/N over 45 "
-    "instances, extrapolated. (c) Lines are the entropy per copy of groups of y binary solutions at a distance; "
-    "markers are pairs counted at N = 10 and 20, extrapolated: groups of close solutions are many, and rarer than "
+    "first-moment bound; markers are the mean load up to which enumeration of all weight vectors (N = 4 to 20) finds "
+    "a solution, extrapolated in 1/N. (b) Lines are the entropy of solutions, markers means of medians of log Z/N "
+    "over 45 instances, extrapolated. (c) Lines are the entropy per copy of groups of y binary solutions at a "
+    "distance; markers are pairs at N = 10 and 20, extrapolated: groups of close solutions are many, and rarer than "
     "distant ones.",
     papers={
         "arXiv:1602.04129": "A few levels come near the capacity of real weights, as the title says, and the "

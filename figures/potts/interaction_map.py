@@ -18,7 +18,7 @@ from simulate.potts import masked_loss
 TRUE = "true model"
 NAMES = {  # of a line, where it stands, which end of the text is there, and the distance in points
     PAIR: ("from all other sites", "left", "top", -66.0),
-    ALONE: ("from its\nown column", "right", "bottom", 8.5),
+    ALONE: ("from its\nown column", "right", "bottom", 11.0),
     UNIFORM: ("by guessing", "right", "bottom", 1.0),
     TRUE: (TRUE, "left", "bottom", 1.0),
 }
@@ -66,11 +66,11 @@ EXPERIMENT = Experiment(
     ),
     draw=draw,
     figsize=(7.0, 3.2),
-    caption="The 61 strongest pairs of a model fitted to 1000 sampled sequences are exactly those that interact. "
-    "The sequences are equilibrium samples of a sparse Potts model of 40 sites with four letters. (a) The masked "
-    "loss of held-out sequences, in nats per hidden letter, by a pair model fitted by pseudo-likelihood, by "
-    "frequencies of the column and by equal probabilities; the lowest line is the true model, approached from "
-    "above. (b) The score of each pair, the Frobenius norm of its couplings after the average-product correction "
-    "(dark: strong); circles above the diagonal interact in the model. (c) The share of interacting pairs among "
-    "the strongest, beside chance; squares are the rows of the table.",
+    caption="The 61 strongest pairs of a model fitted to 1000 sampled sequences are exactly those that interact. The "
+    "sequences are equilibrium samples of a sparse Potts model of 40 sites with four letters. (a) The masked loss of "
+    "held-out sequences, in nats per hidden letter, by a pair model fitted by pseudo-likelihood, by frequencies of "
+    "the column and by equal probabilities; the lowest line is the true model. (b) The score of each pair, the "
+    "Frobenius norm of its couplings after the average-product correction (dark: strong); circles above the diagonal "
+    "interact in the model. (c) The share of interacting pairs among the strongest, beside chance; once all 61 are "
+    "found it must fall. Squares are the rows of the table.",
 )

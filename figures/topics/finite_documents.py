@@ -78,10 +78,10 @@ EXPERIMENT = Experiment(
     toy_d=200,
     xlabel="tokens of a document $N$",
     xscale="log",
-    caption="The gap between entries of one topic and of different ones tends to its limit as documents grow, "
-    "while the diagonal falls from 2.8 times the other entries of its topic to twice. Attention is uniform and "
-    "the bias free; there are T = 4 topics of v = 3 words and tau = 2 topics in a document, masking rates (0.3, "
-    "0.2, 0.2). Lines are the theory; markers are least-squares fits to 4000 and 8000 sampled documents, "
-    "extrapolated to infinitely many. The gap is the mean entry between words of one topic minus that between "
-    "words of different topics. It tends to 1/(v(1 - (1 - p_c) p_m)) = 0.4386 in long documents.",
+    caption="The gap between entries of one topic and of different ones (b) tends to its limit as documents grow; "
+    "diagonal and other entries of a topic (a) grow too, their ratio falling from 2.4 at N = 10 to 2. The loss (c) "
+    "falls by 1 %. Attention is uniform, the bias free; there are T = 4 topics of v = 3 words and tau = 2 topics in a "
+    "document, masking rates (0.3, 0.2, 0.2). Lines are the theory; markers are least-squares fits to 4000 and 8000 "
+    "sampled documents, extrapolated. The gap is the mean entry between words of one topic minus that between "
+    "different topics. It tends to 1/(v(1 - (1 - p_c) p_m)) = 0.4386.",
 )
