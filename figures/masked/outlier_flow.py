@@ -75,7 +75,6 @@ EXPERIMENT = Experiment(
     "leaves the bulk (stars) at alpha = 1.39, 0.36 and 0.11 for strengths 1, 2.5 and 6, that of PCA at 50.9 (by "
     "theory), 4.07 and 0.26. (a) The largest eigenvalue of the fitted predictor, whose row k holds the coefficients "
     "for coordinate k; (b) of the sample covariance, in the looks of (a). Variances are 0.3 on 80 % of the "
-    "coordinates and 4 on the others; the spike is spread out. Lines are the theory for d = infinity, the dash-dotted "
-    "one is the bulk's edge; markers are simulations at d = {sizes}, extrapolated in 1/d, judged beyond 1.3 times the "
-    "threshold.",
+    "coordinates and 4 on the others; the spike is spread out. Lines are the theory for d = infinity, the dash- "
+    "dotted one is the bulk's edge; markers are simulations at d = {sizes}, extrapolated in 1/d.",
 )
