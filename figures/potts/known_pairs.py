@@ -78,10 +78,10 @@ def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
     """Draw the shares in their panel, and mark the known pairs, called `label`, in the map and among the strongest."""
     if len(rows) and rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
-        for name, said in ((FOUND, "among the\nstrongest"), (CHANCE, CHANCE)):
+        for name, said, along in ((FOUND, "among the\nstrongest", "center"), (CHANCE, CHANCE, "bottom")):
             last = rows[rows["curve"] == name].iloc[-1:]
             for x, y in zip(last["x"], last["simulation"].fillna(last["theory"]), strict=True):
-                write_name(axes, said, (x, y), (6.0, 0.0))
+                write_name(axes, said, (x, y), (6.0, 2.0 * (name == CHANCE)), along=along)  # clear of the axis
         axes.legend().remove()
         return
     is_known = rows["curve"] == KNOWN
@@ -113,10 +113,10 @@ def _fill_known(axes: Axes, known: DataFrame, label: str) -> None:
     filled = ["\N{BLACK CIRCLE}" if rank in ranks else "\N{WHITE CIRCLE}" for rank in range(1, len(names) + 1)]
     marked = [f"{name} {circle}" for name, circle in zip(names, filled, strict=True)]
     listed.set_text("\n".join([f"filled: {label}", title, *marked] if names else [title]))
-    last = float(pairs.get_xdata()[-1])
+    last, top = np.asarray(pairs.get_xydata(), dtype=float).max(axis=0)
     axes.set_xscale("log")  # so that the first are told from each other
     axes.set_xlim(0.8, ROOM * last)  # beside them stand their names
-    axes.set_ylim(0, 1.1 * float(pairs.get_ydata().max()))
+    axes.set_ylim(0, 1.1 * top)
 
 
 def read_structure(file: Path, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
