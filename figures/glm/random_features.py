@@ -125,6 +125,9 @@ def mark_transitions(axes: Axes, rows: DataFrame) -> None:
     for position, projection in enumerate(PROJECTIONS):
         for x in rows.loc[rows["curve"] == f"_star, {projection.capitalize()} projection", "x"]:
             axes.axvline(x, color=f"C{position}", linewidth=0.8, linestyle=":", ymax=0.65, zorder=0)
+    for line in list(axes.lines):
+        if line.get_marker() == "*":
+            line.remove()  # the dotted lines mark the same, and hide no marker of a simulation
     panel = rows["panel"].iloc[0]
     if panel == BUMP:
         axes.axvline(THRESHOLD, color="C0", linewidth=0.8, linestyle=":", zorder=0)
@@ -174,11 +177,11 @@ EXPERIMENT = Experiment(
     xscale="log",
     ylim=(0.18, 0.52),
     draw=mark_transitions,
-    caption="Almost without a ridge, the error of the logistic loss has a small bump where the training set becomes "
-    "separable, that of the square loss its peak where it is interpolated. Labels are sign(theta.c) of Gaussian "
-    "inputs c in d dimensions; the classifier reads p features sign(F c), n/d = 3, lambda = 0.0001 unless stated. "
-    "Lines are the theory for d = infinity; markers are fits to the nonlinear features at d = 40 and 80, "
-    "extrapolated, the same samples for all losses and ridges. Dotted lines and stars mark separability and p = n. "
+    caption="Almost without a ridge, the error of the logistic loss has a small bump where the training set "
+    "becomes separable (for the orthogonal projection by theory), the square loss a peak at interpolation. Labels are "
+    "sign(theta.c) of Gaussian inputs c; the classifier reads p features sign(F c), n/d = 3, lambda = 0.0001 unless "
+    "stated. Lines are the theory for d = infinity; markers are fits to the nonlinear features at d = 40 and 80, "
+    "extrapolated, the same samples for all losses and ridges. Dotted lines mark separability and p = n. "
     "(c) Errors less those at p/n = 0.31, for d = 300 and the same samples everywhere; a ridge of 0.01 removes the "
     "bump.",
     draft=thinned,

@@ -129,7 +129,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Without a ridge the loss of random labels does not know their inputs",
+    title="Without a ridge the least loss of random labels is the same for all inputs",
     papers={
         "arXiv:2205.13303": "It agrees that the training loss on random labels is universal as the ridge vanishes. The "
         "paper takes 1000 or 2000 features of mixtures and images; the chain of 40 and the small images are our own.",
@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
     skip=missing,
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="training loss per sample",
-    caption="The least loss of labels of a fair coin is the same for inputs of any law and covariance without a "
+    caption="The least loss of labels of a fair coin is the same for inputs of any law without a "
     "ridge, and with one depends on the spectrum alone. Lines are the theory for p = infinity; markers are "
     "simulations at p = {sizes}, extrapolated in 1/p, at neighboring ratios. (a, c) Without a ridge the loss "
     "leaves zero at alpha = 1 (square loss, as (1 - 1/alpha)/2) and at alpha = 2 (hinge loss), where labels stop "

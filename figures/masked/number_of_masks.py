@@ -17,6 +17,7 @@ LAMS = (1e-3, 0.01, 0.05, 0.3)
 SETTINGS = {r"$\alpha = 1$, $p = 0.15$": (1.0, 0.15), r"$\alpha = 2$, $p = 0.05$": (2.0, 0.05)}
 PEAKS = {1.0: 7, 2.0: 10}  # masks a sample with the largest error at the smallest ridge, by alpha
 COUNTS = np.unique(np.geomspace(1, 300, 120).round())
+TICKS = (0.6, 0.8, 1, 1.5, 2, 3, 4)  # errors that the axis names
 UNLIKELY = 1e-7  # numbers of pairs that are less likely are left out of an average
 
 
@@ -74,7 +75,8 @@ def decorate(axes: Axes, rows: DataFrame) -> None:
     alpha, rate = SETTINGS[str(rows["panel"].iloc[0])]
     axes.axvline(1 / (alpha * rate), color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     raw = rows[(rows["curve"] == "_at the peak") & np.isfinite(rows["size"])]
-    axes.plot(raw["x"], raw["simulation"], "_", color=axes.get_lines()[0].get_color(), markersize=9)
+    axes.plot(raw["x"], raw["simulation"], "x", color=axes.get_lines()[0].get_color(), markersize=4)
+    axes.set_yticks(TICKS, [f"{error:g}" for error in TICKS])
 
 
 EXPERIMENT = Experiment(
@@ -92,10 +94,10 @@ EXPERIMENT = Experiment(
     yscale="log",
     ordered=True,
     draw=decorate,
-    caption="With a ridge up to 0.05 more masks first hurt, then help: the error peaks where pairs of a sample "
-    "and a mask that hides a coordinate are as many as the unknowns, n R p = d (dotted). Each of n = alpha d "
-    "samples is masked R times at rate p. Lines are the theory in the limit d = infinity; markers are fits on "
-    "drawn masks at d = 40 and 80, extrapolated in 1/d; stars mark the largest error at ridges 0.01 and 0.05. At "
-    "ridge 0.001 the peaks have d = 120 and 240 (short strokes); there the binomial scatter of the number of "
-    "pairs is taken out before the extrapolation.",
+    caption="With a ridge up to 0.05 more masks first hurt, then help: at ridges 0.001 and 0.01 the error peaks "
+    "where pairs of a sample and a mask that hides a coordinate equal the unknowns, n R p = d (dotted), at 0.05 "
+    "before it. Each of n = alpha d samples is masked R times at rate p. Lines are the theory for d = infinity; "
+    "markers are fits at d = 40 and 80, extrapolated in 1/d; stars mark the largest error at ridges 0.01 and 0.05. At "
+    "ridge 0.001 the peaks have d = 120 and 240 (crosses), and the binomial scatter of the number of pairs is taken "
+    "out before the extrapolation.",
 )

@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
     replicates=40,
     ylabel="mean test error",
     yscale="log",
-    caption="With the best ridge at every sample ratio the error falls monotonically, and the peak at n = d is "
+    caption="With the best ridge the error falls monotonically, and the peak at n = d is "
     "gone. The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
     "averaged over coordinates. (a) Lines are the theory in the limit d = infinity, markers simulations at d = "
     "{sizes}, extrapolated in 1/d, and stars mark the least error, a root of the exact derivative: the best ridge "

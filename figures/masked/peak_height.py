@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment
+from figures.core.names import name_curve
 from simulate.masked import mean_test_error
 from theory import masked
 from theory.models import AR1, Covariance, Isotropic, MaskedRidge
@@ -26,6 +27,11 @@ def law(covariance: Covariance, color: int) -> Curve:
     )
 
 
+def draw(axes: Axes, _rows: DataFrame) -> None:
+    """Name the law of the chain, which the legend leaves out."""
+    name_curve(axes, "_law, AR(1)", "law, AR(1)", x=1.0, offset=(-4.0, -4.0), across="right", along="top")
+
+
 EXPERIMENT = Experiment(
     title="The peak at $n = d$ grows as one over the square root of the ridge",
     curves={name: peak(covariance, color) for color, (name, covariance) in enumerate(COVARIANCES.items())}
@@ -40,6 +46,7 @@ EXPERIMENT = Experiment(
     ylabel=r"mean test error at $\alpha = 1$",
     xscale="log",
     yscale="log",
+    draw=draw,
     caption="The interpolation peak grows without bound as the ridge vanishes, as one over its square root (below "
     "lambda = 0.003 by theory alone). The vertical axis is the mean squared error of a coordinate predicted from "
     "all others, at n = d. Solid lines are the theory in the limit d = infinity; dotted lines its law sigma^2/(2 "

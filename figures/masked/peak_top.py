@@ -7,7 +7,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from sympy import Expr
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import write_name
 from simulate.masked import fit, mean_test_error, sample
 from theory import masked
 from theory.masked import closed_forms
@@ -89,6 +90,14 @@ def at_ridge(lam: float) -> Curve:
     )
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the line of the chain in the panel of heights, below its start."""
+    if rows["panel"].iloc[0] == "height":
+        name = f"AR(1), $r = {R}$"
+        color = next(line.get_color() for line in axes.lines if line.get_gid() == name)
+        write_name(axes, name.replace(", ", ",\n"), (1e-3, 1.6), color=color)
+
+
 EXPERIMENT = Experiment(
     title=r"For independent coordinates the peak has its top at $\alpha = 1/(1 + \lambda)$",
     panels=[
@@ -157,6 +166,7 @@ EXPERIMENT = Experiment(
     d=100,
     replicates=24,
     seed=1,
+    draw=draw,
     xlabel=r"ridge $\lambda$",
     xscale="log",
     yscale="log",

@@ -133,10 +133,10 @@ EXPERIMENT = Experiment(
     ylabel="density",
     draw=draw,
     unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
-    caption="The density of the eigenvalues of fitted joint predictors is predicted without a fitted parameter, "
-    "with edges, atom and the outlier of a spike. Row k of the predictor holds the coefficients for coordinate k, "
-    "at ridge 0.1. Lines are the density for infinite size; markers are histograms at d = 150. The variances are "
-    "0.3 on 80 % of the coordinates and 4 on 20 %; the AR(1) chain has r = 0.6. (b) With n = d/2 a share 0.3 of "
-    "the eigenvalues is one atom (arrow), which a finite d smears over three bins. (d) A spike of strength 0.15 "
-    "has no outlier; that of strength 4 is the dotted line, and the two raised markers.",
+    caption="The density of eigenvalues of joint predictors is predicted without a fitted parameter, with edges, "
+    "atom and a spike's outlier. Row k of the predictor holds the coefficients for coordinate k, at ridge 0.1. Lines "
+    "are the density for infinite size; markers are histograms at d = 150, off the line where a bin straddles an "
+    "edge. The variances are 0.3 on 80 % of the coordinates and 4 on 20 %; the AR(1) chain has r = 0.6. (b) With n = "
+    "d/2 a share 0.3 is one atom (arrow), smeared over three bins. (d) A spike of strength 0.15 has no outlier; that "
+    "of strength 4 is the dotted line, and the two raised markers.",
 )

@@ -56,7 +56,7 @@ def panel(title: str, ylabel: str | None = None) -> Panel:
 
 
 EXPERIMENT = Experiment(
-    title="Rows of different scale raise the errors on two standardized tables",
+    title="From about 40 rows on, rows of different scale raise the errors on two tables",
     compute=compute,
     panels=(
         panel(f"breast cancer, {ERROR}", ylabel="mean squared error of a column"),
@@ -70,10 +70,10 @@ EXPERIMENT = Experiment(
     yscale="log",
     unjudged="the rows are not Gaussian, and random splits share rows, so that their scatter is not all of the error",
     caption="From about 40 rows on, errors on two real tables exceed Gaussian theory, since their rows differ in "
-    "scale; for tumors cross-validation then reports too little. Every column, of variance 1, is predicted from "
-    "the others by masked ridge regression. (a) Tumors, (c) wines: markers are errors on held-out rows over "
-    "random splits; (b) what generalized cross-validation of the same fits reports. Solid lines are Gaussian "
-    "theory, dash-dotted ones (elliptical) the theory of rows of different scale; covariance and law of scales "
-    "come from all rows, and nothing is fitted to the markers. The mean square of the scales is 7.2(2.1) and "
-    "1.3(1), of Gaussian rows 1. For tumors at ridge 0.1 both theories miss by 3 to 10 %.",
+    "scale; for tumors cross-validation then reports too little. Every column, of variance 1, is predicted from the "
+    "others by masked ridge regression. (a) Tumors, (c) wines: markers are errors on held-out rows over random "
+    "splits; (b) what generalized cross-validation of the same fits reports. Lines, from 10 rows on, are Gaussian "
+    "theory (solid) and that of rows of different scale (dash-dotted, elliptical); covariance and scales come from "
+    "all rows, nothing is fitted to markers. The mean square of the scales is 7.2(2.1) and 1.3(1), of Gaussian rows "
+    "1. For tumors at ridge 0.1 both theories miss by 3 to 10 %.",
 )

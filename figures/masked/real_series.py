@@ -72,7 +72,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Cross-validation reports too little of series whose rows are correlated",
+    title="Cross-validation reports too small errors for strongly correlated rows",
     compute=compute,
     draw=draw,
     skip=partial(missing_extra, "figures", "sklearn"),

@@ -106,6 +106,6 @@ EXPERIMENT = Experiment(
     "up to rounding. Both panels compare theories, without a simulation. (a) Markers are relative differences for "
     "17 families of covariances at four sample ratios and ridge 0.01, all below 1e-14; a difference "
     "of exactly zero is drawn at 1e-16. (b) The formula that serves all coordinates with one equation differs "
-    "from both by a relative amount of order 1/d (dotted: slope -1), here for AR(1) with r = 0.7; lines join the "
+    "from both by a relative amount of order 1/d (dotted: its slope), here for AR(1) with r = 0.7; lines join the "
     "markers.",
 )

@@ -53,7 +53,7 @@ EXPERIMENT = Experiment(
     caption="With a ridge, the more unlike the rows are in scale, the lower is the peak at n = d and the higher "
     "the error above it; without a ridge the law of the scales does not matter below n = d, where each row is "
     "fitted exactly. Rows are multiplied by square roots of random scales of mean 1; h is their mean square: 1 "
-    "for Gaussian rows, 2 for Student-t rows with 6 degrees of freedom, 3 for two scales, a quarter of the rows "
-    "with the larger. The vertical axis is the error on new such rows. Lines are the theory in the limit d = "
+    "for Gaussian rows, 2 for Student-t rows with 6 degrees of freedom, 3 for two scales, "
+    "a quarter of them larger. The vertical axis is the error on new such rows. Lines are the theory in the limit d = "
     "infinity; markers are simulations at d = {sizes}, extrapolated in 1/d.",
 )

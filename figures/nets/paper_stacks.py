@@ -150,12 +150,12 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="corrected squared norms obey the law but for rounding",
     caption="Stacks of two and three layers of factored attention pass below the loss of all pair couplings, and "
-    "none comes near the true conditional probabilities. Sequences of 20 sites of 10 colors are samples of a "
-    "model in which 60 groups of four sites interact, learned from 25600 samples; 100 steps are one pass. (a) The "
-    "loss of 500 test sequences; dashed lines are the losses of equal probabilities (ln C), sites alone, all "
+    "none comes near the true conditional probabilities. Samples, 25600 in training, are of 20 sites of 10 colors, of "
+    "which 60 groups of four interact; 100 steps are one pass. Markers are means over {replicates} random starts. (a) "
+    "The loss of 500 test sequences; dashed lines are the losses of equal probabilities (ln C), sites alone, all "
     "pairs, and the true conditionals. (b) The growth of layers 1 and 2 of three over that of layer 3: squared norms "
-    "without the squares of the steps lie on 4 and 2, as the symmetry of the network demands; displacements obey "
-    "no such law.",
+    "without the squares of the steps lie on 4 and 2, as symmetry demands; displacements (geometric means) obey no "
+    "such law.",
     papers={
         "arXiv:2410.19637, Fig. 2 (another network)": "Sites, colors, samples and batch are those of the paper "
         "(section 2). Its stacks have skip connections, its couplings are sums over 200 Bernoulli patterns and its "

@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption="To second order in beta every order of interaction adds the energy of its own part of the logits to "
     "what a model can gain. Solid lines are this gain, over beta^2, of models with interactions of up to k bodies "
-    "over uniform ones, for a four-body model of five sites and three colors; dashed lines are the exact gains, from "
+    "over uniform ones, for a four-body model of five sites and C = 3 colors; dashed lines are the exact gains, from "
     "the least losses that predictions with interactions of up to k bodies can have. Markers are means over "
     "{replicates} fits, with bars: softmax regressions of each site on groups of less than k others, fitted to 10^8 "
     "sampled sequences and tested on as many others.",

@@ -59,7 +59,7 @@ EXPERIMENT = Experiment(
     caption="At equal work, five copies that attract each other find weights of 2, 3 and 5 levels more often than "
     "one annealed chain; of 3 levels at 0.8 in 90 % of the searches where the chain finds none. Markers are the "
     "share of {replicates} sets of random patterns on which a search at N = {sizes} weights stores all patterns; "
-    "both searches are given the same patterns. One chain makes 1000 sweeps (2000 at paper quality), each of five "
+    "both searches are given the same patterns. One chain makes 1000 sweeps, each of five "
     "copies a fifth of them. There is no theory line: the capacities are 0.833, 1.174 and 1.477 patterns per "
     "weight, and both searches end well below. Many short chains instead of a long one were not tried.",
     papers={

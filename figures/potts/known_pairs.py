@@ -13,6 +13,7 @@ from figures.core import Axes, Curve, DataFrame, Panel, Row, row
 from figures.core.names import write_name
 
 MANY = 100  # known pairs: circles around more are drawn small
+SMALL, ROOM = 3.0, 7.0  # size of markers among the strongest pairs, and how much longer than these the axis is
 KNOWN_COLOR = "C3"  # the first that has no other meaning in a figure of sequences
 PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance", "known"
 
@@ -77,19 +78,17 @@ def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
     """Draw the shares in their panel, and mark the known pairs, called `label`, in the map and among the strongest."""
     if len(rows) and rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
-        for name, said in ((FOUND, "among the\nstrongest"), (CHANCE, CHANCE)):
+        for name, said, along in ((FOUND, "among the\nstrongest", "center"), (CHANCE, CHANCE, "bottom")):
             last = rows[rows["curve"] == name].iloc[-1:]
             for x, y in zip(last["x"], last["simulation"].fillna(last["theory"]), strict=True):
-                write_name(axes, said, (x, y), (6.0, 0.0))
+                write_name(axes, said, (x, y), (6.0, 2.0 * (name == CHANCE)), along=along)  # clear of the axis
         axes.legend().remove()
         return
     is_known = rows["curve"] == KNOWN
     known = rows[is_known]
     if len(rows) and rows["panel"].iloc[0] == RANKED:
         decorate(axes, rows[~is_known])
-        axes.plot(known["x"], known["simulation"], "o", color=KNOWN_COLOR)
-        axes.set_xscale("log")  # so that the first are told from each other
-        axes.set_xlim(0.8, 20 * axes.get_xlim()[1])  # beside them stand their names
+        _fill_known(axes, known, label)
         return
     decorate(axes, rows)
     if len(known):
@@ -102,6 +101,22 @@ def draw_known(axes: Axes, rows: DataFrame, label: str) -> None:
         }
         axes.plot(known["theory"], known["x"], "o", **ring, label=label)
         axes.legend(loc="upper right")  # on circles, so that the layout moves it below: it would hide scores elsewhere
+
+
+def _fill_known(axes: Axes, known: DataFrame, label: str) -> None:
+    """Fill the markers of the strongest pairs that are known, also beside their names, where circles are explained."""
+    (pairs, *_), (listed, *_) = axes.lines, axes.texts
+    pairs.set(markersize=SMALL, markeredgewidth=0.6)
+    axes.plot(known["x"], known["simulation"], "o", color=pairs.get_color(), markersize=SMALL)
+    title, *names = listed.get_text().split("\n")
+    ranks = set(known["x"])
+    filled = ["\N{BLACK CIRCLE}" if rank in ranks else "\N{WHITE CIRCLE}" for rank in range(1, len(names) + 1)]
+    marked = [f"{name} {circle}" for name, circle in zip(names, filled, strict=True)]
+    listed.set_text("\n".join([f"filled: {label}", title, *marked] if names else [title]))
+    last, top = np.asarray(pairs.get_xydata(), dtype=float).max(axis=0)
+    axes.set_xscale("log")  # so that the first are told from each other
+    axes.set_xlim(0.8, ROOM * last)  # beside them stand their names
+    axes.set_ylim(0, 1.1 * top)
 
 
 def read_structure(file: Path, columns: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -88,12 +88,12 @@ EXPERIMENT = Experiment(
     ],
     unjudged="the theory is that of Gaussian data, and the figure shows how far Potts data are from it",
     caption="Toward the transition (dotted) of a three-color Potts model ridgeless errors exceed the Gaussian "
-    "theory, by 10 % at the transition, as the heteroskedasticity h says; in the ordered phase by more than that. "
-    "Every site of the 8 by 8 torus is predicted from the others with 2.5 samples for each of 126 unknowns. (a) "
-    "The error relative to the theory for Gaussian data of the same covariance, known to 0.3 %; markers are means "
-    "over {replicates} independent samples, the line is (h - 1)/2.5. There a ridge of 0.2 hides most of the "
-    "excess, 0.02 a third. (b) The heteroskedasticity, 1 where residuals do not depend on the inputs; (c) the "
-    "explained share of the variance: without bars.",
+    "theory, by 10 % there, as the heteroskedasticity h says; in the ordered phase by more. Every site of the 8 by 8 "
+    "torus is predicted from the others, inputs x of u = 126 unknowns, with 2.5 u samples. (a) The error relative to "
+    "the theory for Gaussian data of the same covariance, known to 0.3 %; markers are means over {replicates} "
+    "independent samples, the line is (h - 1)/2.5. A ridge of 0.2 hides most of the excess, 0.02 a third. (b) The "
+    "heteroskedasticity, 1 where residuals r do not depend on x; (c) the explained share of the variance: without "
+    "bars.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )

@@ -101,10 +101,9 @@ EXPERIMENT = Experiment(
     yscale="log",
     unjudged="the law is the limit of many samples, which the fits of the table only approach",
     caption="A factored fit without tuning reaches with fewer than 500 samples what a full fit at its best ridge "
-    "reaches with 5,000. (a) The masked loss of held-out sequences above that of the true conditional "
-    "probabilities; (b) the relative error of the couplings. Markers compare a factored fit with two full "
-    "symmetric fits of the same sequences: at the best of three ridges, and at a ridge of 0.01/M that only keeps "
-    "couplings finite. Smaller samples are the first sequences of larger ones. Lines are the law p/(2 L M) of "
-    "large M without a ridge, p parameters; the full fit approaches it slowly (19 % above at 20,000), and its "
-    "couplings do not come near the true ones.",
+    "reaches with 5,000. (a) The masked loss of held-out sequences above that of the true conditional probabilities; "
+    "(b) the relative error of the couplings. Markers compare a factored fit with two full symmetric fits of the same "
+    "sequences: at the best of three ridges, and at a ridge of 0.01/M that only keeps couplings finite. Smaller "
+    "samples are the first sequences of larger ones. Lines without markers are the law p/(2 L M) of large M without a "
+    "ridge, p parameters; the full fit is 19 % above at 20,000, and its couplings do not come near the true ones.",
 )

@@ -248,12 +248,10 @@ EXPERIMENT = Experiment(
         "and the thresholds are others.",
     },
     unjudged="the theory is that of infinitely long documents and a value matrix that is frozen",
-    caption="Words of one topic have nearer embeddings and more attention in a pretrained encoder, and not with "
-    "random weights. The encoder, all-MiniLM-L6-v2, has six layers, later tuned to compare sentences. The 20 "
-    "topics are one sample of latent Dirichlet allocation (others differ in most topics); rho is the share of "
-    "the vocabulary that characterizes one; words of several topics are dropped (no overlap) or belong to "
-    "each. Ratios are means over same-topic pairs of words to those over different-topic pairs. Bars: words "
-    "(upper row) or documents deleted. It reads 120 items in random order. A single layer has no ratio of "
-    "cosines: those of different topics are near zero. Last panel: layers trained on planted topics, beside "
-    "the optimum.",
+    caption="Words of one topic have nearer embeddings and, but for layer 4, more attention in a pretrained "
+    "encoder, and not with random weights. The encoder is all-MiniLM-L6-v2, tuned to compare sentences. The 20 topics "
+    "are one sample of latent Dirichlet allocation (others differ); rho is the share of the vocabulary that "
+    "characterizes one; words of several are dropped (no overlap) or belong to each. Ratios are means over same-topic "
+    "pairs of words to those over different-topic pairs; names in (a, d) hold in (b, e). Bars: words (upper row) or "
+    "documents deleted. (f) Layers trained on planted topics exceed the theory of the optimum by 19 to 26 %.",
 )

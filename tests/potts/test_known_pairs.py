@@ -2,10 +2,14 @@
 
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
-from figures.potts.known_pairs import CHANCE, FOUND, KNOWN, known_rows, read_structure
+from figures.analyse.sequences.table import RANKED, noise_rows, ranked_rows
+from figures.core import row
+from figures.potts.known_pairs import CHANCE, FOUND, KNOWN, draw_known, known_rows, read_structure
 from figures.potts.rna_family import STRUCTURE
 
 COMPLEMENTARY = {"AU", "UA", "GC", "CG", "GU", "UG"}
@@ -66,3 +70,22 @@ def test_pairs_are_apart_along_the_chain_and_sites_that_are_not_in_it_are_not_ra
     assert found == [(1, 1.0), (2, 0.5)]  # of (0, 4), (1, 4), (0, 3): the stronger (1, 3) are neighbors in the chain
     assert [r["x"] for r in rows if r["curve"] == f"_{FOUND}"] == [1, 2]
     assert {r["theory"] for r in rows if r["curve"] == CHANCE} == {1 / 3}
+
+
+def test_among_the_strongest_pairs_those_that_are_known_are_filled_in_the_panel_and_in_the_list():
+    ranked = ranked_rows(["3-9", "1-5", "2-7"], [3.0, 2.0, 1.0], 9)
+    known = [row(KNOWN, rank, panel=RANKED, measured=score, d=9) for rank, score in ((1, 3.0), (3, 1.0))]
+    figure, axes = plt.subplots()
+    draw_known(axes, pd.DataFrame([*ranked, *noise_rows(0.5, 3), *known]), "contacts")
+    (text,) = axes.texts
+    pairs = [pair.replace("-", "\N{EN DASH}") for pair in ("3-9", "1-5", "2-7")]
+    assert text.get_text().split("\n") == [
+        "filled: contacts",
+        "the strongest:",
+        *(f"{pair} {mark}" for pair, mark in zip(pairs, "●○●", strict=True)),
+    ]
+    filled = axes.lines[-1]
+    assert filled.get_xydata().tolist() == [[1, 3.0], [3, 1.0]]
+    assert filled.get_markerfacecolor() == axes.lines[0].get_color()
+    assert axes.lines[0].get_markerfacecolor() == "white"
+    plt.close(figure)

@@ -79,7 +79,7 @@ def _ranked(axes: Axes, rows: DataFrame) -> None:
     axes.plot(pairs["x"], pairs["simulation"], "o", color="0.35", markerfacecolor="white")  # as in the map
     axes.plot(noise["x"], noise["theory"], ":", color="0.4")
     above = pairs[pairs["simulation"] > noise["theory"].max()] if len(noise) else pairs
-    names = [name.removeprefix("_") for name in above["curve"][:NAMED]]
+    names = [name.removeprefix("_").replace("-", "\N{EN DASH}") for name in above["curve"][:NAMED]]
     listed = "\n".join(["the strongest:", *names]) if names else "none above noise (dotted)"
     axes.text(0.97, 0.97, listed, transform=axes.transAxes, ha="right", va="top", fontsize=7)
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
