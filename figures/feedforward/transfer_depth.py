@@ -21,6 +21,7 @@ WARM_SIZES = (40, 160, 640)
 FROZEN, SWITCH, WARM = "frozen features", "around the switching sizes", "fine-tuning of all weights"
 NAMES = [f"$k = {k}$" for k in DIMENSIONS]
 
+DEPTH = f"small $k$: deep freezing,\n$k = {DIMENSIONS[0]}$: none frozen"
 BEST, SWITCHES = "best depth", "switch"
 BEST_LOOK = {BEST: Curve(color="black", style="--"), SWITCHES: Curve(color="black", marker="X")}
 DEPTHS = {name: Curve(style="-") for name in NAMES}
@@ -128,7 +129,9 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     if axes.get_title() == FROZEN:
         for size in rows.loc[rows["curve"] == SWITCHES, "x"]:
             axes.axvline(size, color="0.8", linewidth=0.7, zorder=0)
+        write_name(axes, DEPTH, (0.04, 0.03), (0.0, 0.0), color="0.3", along="bottom", x_is_share=True)
     if axes.get_title() == SWITCH:
+        axes.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
         axes.axhline(0, color="0.8", linewidth=0.7, zorder=0)
     else:
         axes.legend().remove()
