@@ -97,6 +97,6 @@ EXPERIMENT = Experiment(
     "the least strengths that methods see, by theory, in isotropic noise (ridge 0.05) and on coordinates of "
     "variance 0.3 where others have 4 (ridge 0.001); crosses at the top: no strength suffices. (c, d) The "
     "overlap of the leading direction with the spike: lines are the theory, open markers fits at d = 120 and "
-    "240, extrapolated in 1/d; where a method sees nothing, z is not judged. At L = 20 simulations cannot "
+    "240, extrapolated in 1/d. Where a method sees nothing, z is not judged; at L = 20 simulations cannot "
     "tell the best methods apart.",
 )
