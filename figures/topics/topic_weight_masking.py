@@ -13,7 +13,7 @@ from theory.models import Masking, TopicModel
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=3)
 STANDARD = Masking(selected=0.15, kept=0.1, randomized=0.1)
 CLEAN = "unselected keys"
-PLACES = {"kept": ((0.12, 60.0), (0.4, 6.0)), "randomized": ((0.15, 15.0), (0.02, 1.5))}  # of names, by panel
+PLACES = {"kept": ((0.08, 90.0), (0.4, 6.0)), "randomized": ((0.15, 15.0), (0.02, 1.5))}  # of names, by panel
 WEIGHTS: dict[str, float | Literal["free"]] = {
     "[MASK] weight 0": 0.0,
     "[MASK] weight 1": 1.0,
