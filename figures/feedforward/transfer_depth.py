@@ -1,5 +1,7 @@
 """The best number of layers to freeze falls with the number of samples, as the risks of all depths show."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ FINE_TUNED = {
 
 # Where a name stands beside its line: at which end or share of it, how the text is aligned there, and its distance in
 # points.
-PLACES = {
+PLACES: dict[str, dict[str, Any]] = {
     FROZEN: dict.fromkeys(NAMES, (-1, "left", "center", (3.0, 0.0))) | {BEST: (0, "left", "top", (0.0, -20.0))},
     WARM: {list(FINE_TUNED)[2]: (0, "left", "bottom", (0.0, 1.5)), BEST: (0.48, "right", "top", (-2.0, -5.0))}
     | {list(FINE_TUNED)[k]: (0, "left", "top", (0.0, -2.0)) for k in (0, 1)},

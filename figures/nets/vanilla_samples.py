@@ -131,7 +131,7 @@ EXPERIMENT = Experiment(
     " chosen on the population itself, which no user can do. Lines are tr(H^+ K)/(2 L M), the layer's law "
     "without fields (judged from 3000 on), and (C - 1) C^(L-1)/(2 M), of frequencies in every context.",
     papers={
-        "arXiv:2304.07235 (samples needed)": "It agrees that one factored layer needs fewest samples, by its law for "
-        "many samples; the published sizes were not readable.",
+        "arXiv:2304.07235 (samples needed)": "It agrees that one factored layer needs fewer samples than an encoder; "
+        "the published sizes were not readable.",
     },
 )
