@@ -1,5 +1,7 @@
 """The best number of layers to freeze falls with the number of samples, as the risks of all depths show."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,7 @@ WARM_SIZES = (40, 160, 640)
 FROZEN, SWITCH, WARM = "frozen features", "around the switching sizes", "fine-tuning of all weights"
 NAMES = [f"$k = {k}$" for k in DIMENSIONS]
 
+DEPTH = f"small $k$: deep freezing,\n$k = {DIMENSIONS[0]}$: none frozen"
 BEST, SWITCHES = "best depth", "switch"
 BEST_LOOK = {BEST: Curve(color="black", style="--"), SWITCHES: Curve(color="black", marker="X")}
 DEPTHS = {name: Curve(style="-") for name in NAMES}
@@ -33,10 +36,11 @@ FINE_TUNED = {
     rf"$\rho = {rho}$": Curve(color=(0, 4, 5)[k], marker=">ph"[k], style="-") for k, rho in enumerate(OVERLAPS)
 }
 
-# Where a name stands beside an end of its line: which end, the alignment of the text there, and its distance in points.
-PLACES = {
+# Where a name stands beside its line: at which end or share of it, how the text is aligned there, and its distance in
+# points.
+PLACES: dict[str, dict[str, Any]] = {
     FROZEN: dict.fromkeys(NAMES, (-1, "left", "center", (3.0, 0.0))) | {BEST: (0, "left", "top", (0.0, -20.0))},
-    WARM: dict.fromkeys((*list(FINE_TUNED)[1:], BEST), (0, "left", "bottom", (0.0, 1.5)))
+    WARM: {list(FINE_TUNED)[2]: (0, "left", "bottom", (0.0, 1.5)), BEST: (0.48, "right", "top", (-2.0, -5.0))}
     | {list(FINE_TUNED)[k]: (0, "left", "top", (0.0, -2.0)) for k in (0, 1)},
 }
 
@@ -123,12 +127,16 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     for name, (place, across, along, offset) in PLACES.get(axes.get_title(), {}).items():
         line = rows[(rows["curve"] == name) & rows["size"].isna()].sort_values("x")
         if len(line):
-            end, color = line.iloc[place], shown[name].get_color()
+            end, color = line.iloc[place if isinstance(place, int) else int(place * len(line))], shown[name].get_color()
             write_name(axes, name, (end["x"], end["theory"]), offset, color=color, across=across, along=along)
     if axes.get_title() == FROZEN:
-        for size in rows.loc[rows["curve"] == SWITCHES, "x"]:
-            axes.axvline(size, color="0.8", linewidth=0.7, zorder=0)
+        low, high = axes.get_ylim()
+        for _, switch in rows[rows["curve"] == SWITCHES].iterrows():  # above the crosses, below which names stand
+            axes.vlines(switch["x"], switch["theory"], high, color="0.8", linewidth=0.7, zorder=0)
+        axes.set_ylim(low, high)
+        write_name(axes, DEPTH, (0.04, 0.03), (0.0, 0.0), color="0.3", along="bottom", x_is_share=True)
     if axes.get_title() == SWITCH:
+        axes.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
         axes.axhline(0, color="0.8", linewidth=0.7, zorder=0)
     else:
         axes.legend().remove()

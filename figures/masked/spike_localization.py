@@ -62,17 +62,17 @@ def overlaps(title: str, noise: Noise, lam: float, strength: float) -> Panel:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
-    """Draw a dot for every number of coordinates, and a triangle at the top where no strength suffices."""
+    """Draw a dot for every number of coordinates, and a cross at the top where no strength suffices."""
     if "strength" in rows["panel"].iloc[0]:
         return
     for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):
         axes.plot(curve["x"], curve["theory"], "o", color=f"C{position}", markersize=2.5)
         never = curve[curve["theory"].isna()]["x"] * 1.06**position
-        axes.plot(never, 0 * never + 0.96, "^", color=f"C{position}", transform=axes.get_xaxis_transform())
+        axes.plot(never, 0 * never + 0.96, "x", color=f"C{position}", transform=axes.get_xaxis_transform())
 
 
 EXPERIMENT = Experiment(
-    title="From two quiet coordinates on, masked regression sees weaker spikes than PCA",
+    title="By theory masked regression sees the weakest spikes on 2 to 40 quiet coordinates",
     panels=[
         Panel(title=r"isotropic noise, $\lambda = 0.05$", curves=curves(Isotropic, 0.05), ylim=(0.9, 10)),
         Panel(title=r"quiet coordinates, $\lambda = 0.001$", curves=curves(TwoLevel, 0.001), ylim=(0.2, 20)),
@@ -92,11 +92,11 @@ EXPERIMENT = Experiment(
     yscale="log",
     draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
-    caption="Masked regression does not see a spike on one coordinate, which correlates with nothing, but needs "
-    "little strength from two quiet coordinates on. The spike has equal entries on L coordinates. (a, b) Dots are "
-    "the least strengths that methods see, by theory, in isotropic noise (ridge 0.05) and on coordinates of variance "
-    "0.3 where others have 4 (ridge 0.001); triangles at the top: none suffices. (c, d) The overlap of the leading "
-    "direction with the spike: lines are the theory, markers fits at d = 120 and 240, extrapolated in 1/d. Where a "
-    "method sees nothing, overlaps vanish slowly with d, and z is not judged; at L = 20 the simulation cannot tell "
-    "the best methods apart.",
+    caption="Masked regression does not see a spike on one coordinate, but sees the weakest spikes on 2 to 40 quiet "
+    "coordinates; in isotropic noise PCA does. Spikes have equal entries on L coordinates. (a, b) Dots are "
+    "the least strengths that methods see, by theory, in isotropic noise (ridge 0.05) and on coordinates of "
+    "variance 0.3 where others have 4 (ridge 0.001); crosses at the top: no strength suffices. (c, d) The "
+    "overlap of the leading direction with the spike: lines are the theory, open markers fits at d = 120 and "
+    "240, extrapolated in 1/d. Where a method sees nothing, z is not judged; at L = 20 simulations cannot "
+    "tell the best methods apart.",
 )

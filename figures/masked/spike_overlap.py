@@ -66,10 +66,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="With pairs and blocks masked regression sees spikes of half the strength that PCA needs; with two "
-    "variances it comes second to PCA of the correlation matrix. The overlap is the squared cosine between the "
-    "spike and the leading direction that a method finds, in data units. Lines are the theory in the limit d = "
-    "infinity; markers are fits at d = {sizes}, extrapolated in 1/d. Below 1.3 times the threshold corrections "
-    "are larger than 1/d, and z is not judged. (a) Independent noise of variance 0.3 on 80 % of the coordinates "
-    "and 4 on 20 %. (b) Half the coordinates in pairs correlated by 0.95, half in groups of ten by 0.5; all PCA "
-    "coincide.",
+    "variances it comes second to PCA of the correlation matrix. The overlap is the squared cosine between "
+    "the spike and the leading direction that a method finds. Lines are the theory in the limit d = infinity;"
+    " markers are fits at d = {sizes}, extrapolated in 1/d, which can fall below 0. Below 1.3 times the "
+    "threshold corrections are larger than 1/d, and z is not judged. (a) Independent noise of variance 0.3 on"
+    " 80 % of the coordinates and 4 on 20 %. (b) Half the coordinates in pairs correlated by 0.95, half in "
+    "groups of ten by 0.5; all PCA coincide.",
 )

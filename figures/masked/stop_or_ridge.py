@@ -93,6 +93,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         for alpha, value in zip(alphas, values, strict=True):
             color = "w" if value < 0.75 else "k"
             axes.text(alpha, row, f"{value:.2f}", ha="center", va="center", fontsize=6, color=color)
+    axes.set_title(f"{MAP}: ratio of excess errors")
     axes.set_yticks(range(len(ratios)), [name.lstrip("_") for name in table.index])
     axes.set(xlim=(edges[0], edges[-1]), ylim=(len(ratios) - 0.5, -0.5))
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
 from figures.masked.along_training import errors_along, theory_along
 from theory.models import AR1, MaskedRegression
 
@@ -12,6 +12,7 @@ R = 0.7
 COVARIANCE = AR1(math.inf, R)
 NOISE = (1 - R**2) / (1 + R**2)  # the conditional variance of a coordinate, and one over tau = tr Sigma^-1/d
 ALPHAS = (0.5, 1.0, 2.0)
+TEST = "test error"
 TRAIN_POINTS = {0.5: (0.1, 0.5, 1.5, 5.0, 15.0), 1.0: (0.1, 0.5, 1.5, 5.0, 15.0, 50.0)}
 
 
@@ -25,11 +26,22 @@ def curve(alpha: float, number: str) -> Curve:
     return Curve(setting=f"alpha = {alpha:g}", number=number, points=points)
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Mark the best time to stop of each line of the test error with a star."""
+    if rows["panel"].iloc[0] != TEST:
+        return
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    lines = rows[rows["size"].isna() & rows["curve"].str.contains("alpha")]
+    for name, line in lines.groupby("curve"):
+        best = line.sort_values("theory").iloc[0]
+        axes.plot(best["x"], best["theory"], "*", color=shown[name].get_color(), markersize=9, zorder=3)
+
+
 EXPERIMENT = Experiment(
     title="The error rises again after a best time to stop (AR(1), $r = 0.7$)",
     panels=[
         Panel(
-            title="test error",
+            title=TEST,
             curves={rf"$\alpha = {alpha:g}$": curve(alpha, "test") for alpha in ALPHAS}
             | {
                 r"law $\propto \sqrt{t}$": Curve(
@@ -39,7 +51,7 @@ EXPERIMENT = Experiment(
                     line=np.geomspace(4, 1000, 2),
                     points=(),
                     line_kind="reference",
-                    style=":",
+                    style="-.",
                     color="C1",
                 )
             },
@@ -62,14 +74,15 @@ EXPERIMENT = Experiment(
     points=(0.1, 0.5, 1.5, 5.0, 15.0, 50.0),
     d=100,
     replicates=20,
+    draw=draw,
     xlabel="time $t$",
     xscale="log",
     yscale="log",
     ordered=True,
-    caption="Trained from zero, masked regression has a best time to stop, after which its test error rises: to a "
-    "plateau below and above n = d, and as the square root of the time, without end, at n = d. Coordinates are "
-    "an AR(1) chain; the time is that of gradient flow, steps times step size. Lines are the theory for d = "
-    "infinity, markers simulations at d = {sizes}, extrapolated in 1/d; all times of one alpha share their data "
-    "sets. The dotted orange line is the law c sigma^2 sqrt(t/tau), with c = 0.661, conditional variance sigma^2 "
-    "= 0.342 and tau = tr Sigma^-1/d = 2.92, which the error exceeds by 6 % at t = 1000.",
+    caption="Trained from zero, masked regression has a best time to stop (stars), after which its test error rises: "
+    "to a plateau below and above n = d, and as the square root of the time, without end, at n = d. "
+    "Coordinates are an AR(1) chain; the time is that of gradient flow, steps times step size. Lines are the "
+    "theory for d = infinity, markers simulations at d = {sizes}, extrapolated in 1/d; all times of one alpha"
+    " share their data. The orange line is the law c sigma^2 sqrt(t/tau), with c = 0.661, conditional "
+    "variance sigma^2 = 0.342 and tau = tr Sigma^-1/d = 2.92, which the error exceeds by 6 % at t = 1000.",
 )

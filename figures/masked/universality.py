@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from figures.core import Curve, Experiment, Panel
+from figures.core import Axes, Curve, DataFrame, Experiment, Panel
 from simulate.masked import Inputs, mean_test_error
 from theory import masked
 from theory.models import AR1, MaskedRidge
@@ -15,6 +15,7 @@ LAWS: dict[str, Inputs] = {
     "Student, 5 d.o.f.": "student",
     "uniform": "uniform",
 }
+LEARNING, THEORY = "learning curve", "theory"
 
 
 def inputs(law: Inputs, line: np.ndarray) -> Curve:
@@ -25,11 +26,23 @@ def inputs(law: Inputs, line: np.ndarray) -> Curve:
     )
 
 
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Give the line, with which all laws are compared, an entry of its own in the legend."""
+    if rows["panel"].iloc[0] != LEARNING:
+        return
+    dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))["Gaussian"].set_linestyle("")
+    for line in axes.get_lines():
+        if line.get_gid() == "Gaussian" and np.size(line.get_xdata()) and line.get_linestyle() != "None":
+            line.set(color="black", gid=THEORY, zorder=1)
+    axes.plot([], [], color="black", label=THEORY, gid=THEORY)
+    axes.legend()
+
+
 EXPERIMENT = Experiment(
     title="Only the covariance matters: four laws of the inputs, one error",
     panels=[
         Panel(
-            title="learning curve",
+            title=LEARNING,
             curves={
                 name: inputs(law, np.geomspace(0.2, 5, 121) if law == "gaussian" else np.empty(0))
                 for name, law in LAWS.items()
@@ -37,7 +50,7 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title="its points over the line",
-            ratio_of="learning curve",
+            ratio_of=LEARNING,
             curves={},
             ylabel="simulation/theory $-$ 1",
             yscale="linear",
@@ -49,6 +62,7 @@ EXPERIMENT = Experiment(
     replicates=40,
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="mean test error",
+    draw=draw,
     xscale="log",
     yscale="log",
     caption="The error of masked regression on data of four different laws is that of Gaussian data with the same "

@@ -149,12 +149,12 @@ EXPERIMENT = Experiment(
     xlabel=r"time over that of the law, $t\,\varepsilon^2/T_1$",
     xscale="log",
     unjudged="the law is one of small weights",
-    caption="The loss rests at the best fit of one layer until the start of a lower layer lets it learn. Markers "
-    "are means over 6 random starts of scale 0.15 (of displacements geometric), with error bars. Time is rate "
-    "times steps over T_1/eps^2, when the first lower layer of that start leaves by theory. (a) until time 1 the "
-    "loss rests there, above the floor of two bodies. (b) of three layers the last one has moved before; next "
-    "moves the lower layer that the law names, the first or the second by chance of the start. (c) gradient flow "
-    "leaves the plateau (by 0.02 nats) at times that tend to the law, 1, as starts become small.",
+    caption="The loss rests at the best fit of one layer until a lower layer learns. Markers are means over 6 random "
+    "starts of N layers on four-body data of C = 3 colors, in (b) geometric means, in (a, b) at scale 0.15. "
+    "Time is rate times steps over T_1/eps^2, when the first lower layer of that start leaves by theory. (a) "
+    "Until time 1 the loss rests there, above the floor of two bodies. (b) Of three layers the last one has "
+    "moved before; next moves the lower layer that the law names, which depends on the start. (c) Gradient "
+    "flow leaves the plateau (by 0.02 nats) at times that tend to the law, 1, as starts become small.",
     papers={
         "arXiv:2410.19637, Fig. 2b and 2c": "It agrees, on a small exact model, that the loss first rests at the best "
         "two-body fit while the last layer alone has moved. Which lower layer moves next is decided by the start here; "

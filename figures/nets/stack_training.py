@@ -1,5 +1,7 @@
 """Stacks of one, two and three layers on four-body data: the loss against floors by order, and the orders learned."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,6 +63,8 @@ def panels(orders_at: tuple[int, ...]) -> list[Panel]:
 def draw(axes: Axes, rows: DataFrame) -> None:
     """Write the names of the floors beside their lines, and join the shares of each order by a thin line.
 
+    That of no other site is dashed, since its shade is hardly another one than that of one other site.
+
     The floor of sites alone is hardly below the loss of guessing.
     """
     if axes.get_title() == LOSS:
@@ -69,11 +73,14 @@ def draw(axes: Axes, rows: DataFrame) -> None:
         return
     shown = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     for order, own in rows.groupby("curve", sort=False):
-        axes.plot(own["x"], own["simulation"], color=shown[order].get_color(), linewidth=0.6, zorder=1)
+        look: dict[str, Any] = {"linestyle": "--" if order == SEEN[0] else "-", "linewidth": 0.6}
+        axes.plot(own["x"], own["simulation"], color=shown[order].get_color(), zorder=1, **look)
+        shown[order].set(**look)  # of the entry in the legend
+    axes.legend()
 
 
 EXPERIMENT = Experiment(
-    title="Deeper stacks stay longer on the first plateau, and then no stair is seen",
+    title="Deeper stacks stay longer on the first plateau; then their mean loss falls without a stair",
     measure=course,
     by_point=True,
     by_number=True,
@@ -89,12 +96,13 @@ EXPERIMENT = Experiment(
     xscale="log",
     draw=draw,
     figsize=(7.0, 3.2),
-    caption="Stacks wait at the loss of guessing, longer with more layers, and then fall without a plateau "
-    "through the floors of fewer bodies to just above their own. Markers are means over 8 random starts of scale "
-    "0.8 on a four-body population (L = 5, C = 3). (a) The loss of N layers, of up to 2^(N-1) + 1 bodies; lines "
-    "are guessing (ln C) and the least losses with interactions of at most k bodies. (b, c) The shares of the "
-    "variance of the logits that depend on no other site, on one, and so on, for two and three layers; thin lines "
-    "join their means.",
+    caption="Stacks wait at the loss of guessing, longer with more layers; then the mean loss falls without a plateau"
+    " through the floors of fewer bodies to just above their own. The population has four-body interactions "
+    "(L = 5, C = 3). Markers are means over 8 random starts of scale 0.8, which fall at different times, so "
+    "that means could hide plateaus. (a) The loss of N layers, of up to 2^(N-1) + 1 bodies; lines are "
+    "guessing (ln C) and the least losses with interactions of at most k bodies. (b, c) Shares of the logits'"
+    " variance that depend on no other site, on one, and so on, for two and three layers; thin lines join "
+    "their means.",
     papers={
         "arXiv:2410.19637, Fig. 2 (another network)": "The published stacks have skip connections and rest at the best "
         "two-body fit, three layers also at the best three-body fit. Stacks without skips, which are drawn here, rest "

@@ -125,10 +125,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     draw=draw,
     unjudged="combinations of losses on the same documents have less noise than corrections of order 1/d^2",
-    caption="Attention to the own topic lowers the loss up to A*, and more of it raises the loss again. The squared "
-    "loss is shown for T = 10 topics of v = 10 words with tau topics in a document, masking rates (0.15, 0.1, 0.1). "
-    "The value matrix is that of stage 1; other topics and [MASK] have the attention weight 1. Lines are the theory "
-    "for long documents. (b) The same losses above that at A*; stars mark the optima A* = 6.64, 7.72, 8.76 and 9.43, "
-    "where (a) has markers. Markers are sampled documents of {sizes} tokens, the same for all weights, extrapolated "
-    "to long documents.",
+    caption="Attention to the own topic lowers the loss up to A*, and more raises it again. The squared loss is shown"
+    " for T = 10 topics of v = 10 words with tau in a document, masking rates (0.15, 0.1, 0.1). The value "
+    "matrix is that of stage 1; other topics and [MASK] have the attention weight 1. Lines are the theory for"
+    " long documents. (b) The same above that at A*; stars mark A* = 6.64, 7.72, 8.76 and 9.43, where (a) has"
+    " markers. Markers are sampled documents of {sizes} tokens, the same for all weights, extrapolated; at A*"
+    " in (a) and A = 100 in (b) they are judged together, also the low one at tau = 3.",
 )  # fmt: skip

@@ -49,8 +49,8 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     n = len(WEIGHTS)
     loss = rows[rows["curve"] == MAP].sort_values("x")["theory"].to_numpy(dtype=float).reshape(n, n)
     axes.set(xlim=(WEIGHTS[0], WEIGHTS[-1]), ylim=(WEIGHTS[0], WEIGHTS[-1]))
-    shown = np.log10(np.maximum(loss, 10.0 ** LEVELS[0]))
-    filled = axes.contourf(WEIGHTS, WEIGHTS, shown, levels=LEVELS, cmap="cividis", zorder=-1)
+    shown = np.log10(np.maximum(loss, np.finfo(float).tiny))  # smaller on the line than any level
+    filled = axes.contourf(WEIGHTS, WEIGHTS, shown, levels=LEVELS, cmap="cividis", extend="min", zorder=-1)
     bar = axes.figure.colorbar(filled, ax=axes, label="excess loss", ticks=LEVELS[::2])
     bar.ax.set_yticklabels([f"$10^{{{level:.0f}}}$" for level in LEVELS[::2]])
     axes.legend(loc="upper right", frameon=True, framealpha=0.9)

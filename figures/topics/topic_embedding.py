@@ -90,7 +90,10 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     said = f"gap {gap['theory']:.4f}"
     if not math.isnan(gap["simulation"]):
         scatter, *power = f"{gap['stderr'] * math.sqrt(gap['replicates']):.1g}".split("e")
-        said = f"gap {gap['simulation']:.4f} ± {scatter}" + "".join(rf"$\,\times\,10^{{{int(k)}}}$" for k in power)
+        digits = 4 if power else len(scatter.partition(".")[2])  # of a scatter that the gap shows too, those of both
+        said = f"gap {gap['simulation']:.{digits}f} ± {scatter}" + "".join(
+            rf"$\,\times\,10^{{{int(k)}}}$" for k in power
+        )
     axes.text(0.03, 0.97, said, transform=axes.transAxes, va="top", color="white", fontsize=8)
 
 

@@ -1,5 +1,7 @@
 """The value matrix of stage 1 shows the topics under three conventions for the bias and in finite documents."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,7 +60,15 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: Axes, rows: DataFrame) -> None:
+    """Draw the entries as an image; write the gap between topics on it, or what is a fit and what theory."""
     draw_entries(axes, rows, "$W_{ij}$", (-0.02, 0.21))
+    look: dict[str, Any] = {"transform": axes.transAxes, "color": "white", "fontsize": 8}
+    if rows["panel"].iloc[0] in (FINITE, DIRICHLET):
+        axes.text(0.05, 0.95, "fit", va="top", **look)
+        axes.text(0.95, 0.07, "theory", ha="right", **look)
+    else:
+        gap = rows.loc[rows["curve"] == "gap", "theory"].iloc[0]
+        axes.text(0.05, 0.95, f"gap {gap:.4f}", va="top", **look)
 
 
 EXPERIMENT = Experiment(
@@ -76,10 +86,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     figsize=(7.0, 4.4),
     unjudged="single entries are shown, and finite_documents compares their means",
-    caption="Words of one topic have larger entries in the value matrix W of least norm, by 0.1156 for long "
-    "documents whatever is assumed about the bias; finite documents make the diagonal stand out. Attention is "
-    "uniform, T = 10 topics of v = 10 words, tau = 2 in a document, masking rates (0.15, 0.1, 0.1); token 0 is "
-    "[MASK]. (a, b, c) Long documents. (d, e) Finite ones: entries with i > j, upper left, are a least-squares "
-    "fit to 30000 sampled documents, the others theory; in (e) shares of all topics come from a Dirichlet law, "
-    "and lengths lie between 100 and 150. The table lists the entries by theory.",
+    caption="Words of one topic have larger entries in the value matrix W of least norm, by 0.1156 (the gap) for long"
+    " documents whatever is assumed about the bias; finite documents make the diagonal stand out. Attention "
+    "is uniform, T = 10 topics of v = 10 words, the first three drawn, tau = 2 in a document, masking rates "
+    "(0.15, 0.1, 0.1); token 0 is [MASK]. (a, b, c) Long documents. (d, e) Finite ones: entries with i > j, "
+    "upper left, are a least-squares fit to 30000 sampled documents, the others theory; in (e) shares of "
+    "topics have a Dirichlet law, lengths lie between 100 and 150. The table lists the entries by theory.",
 )

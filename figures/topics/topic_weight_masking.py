@@ -5,12 +5,15 @@ from typing import Literal
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import NONE, Axes, Curve, DataFrame, Experiment, Panel
+from figures.core.names import write_name
 from theory import topics
 from theory.models import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=3)
 STANDARD = Masking(selected=0.15, kept=0.1, randomized=0.1)
+CLEAN = "unselected keys"
+PLACES = {"kept": ((0.08, 90.0), (0.4, 6.0)), "randomized": ((0.15, 15.0), (0.02, 1.5))}  # of names, by panel
 WEIGHTS: dict[str, float | Literal["free"]] = {
     "[MASK] weight 0": 0.0,
     "[MASK] weight 1": 1.0,
@@ -31,7 +34,15 @@ def curves(rate: str) -> dict[str, Curve]:
 
     found = {label: weight(mask_weight) for label, mask_weight in WEIGHTS.items()}
     clean = Curve(model=masking, theory=lambda at: topics.unselected_keys(MODEL, at), color=6, style=":")
-    return found | {"unselected keys": clean}
+    return found | {CLEAN: clean}
+
+
+def draw(axes: Axes, rows: DataFrame) -> None:
+    """Name the curves where those of the three weights of [MASK] lie upon each other."""
+    if rows["panel"].iloc[0] in PLACES:
+        clean, masks = PLACES[rows["panel"].iloc[0]]
+        write_name(axes, CLEAN.replace(" ", "\n"), clean)
+        write_name(axes, "[MASK] weight\n0, 1 or free", masks, color="0.3")
 
 
 EXPERIMENT = Experiment(
@@ -49,19 +60,20 @@ EXPERIMENT = Experiment(
             curves=curves("kept"),
             line=np.linspace(0, 0.9, 80),
             table_points=(0.0, 0.1, 0.5),
-            xlabel="of these show the true word $p_c$",
+            xlabel="share of kept words $p_c$",
         ),
         Panel(
             title="randomized",
             curves=curves("randomized"),
             line=np.linspace(0.005, 0.9, 80),
             table_points=(0.05, 0.1, 0.5),
-            xlabel="of these show a random word $p_r$",
+            xlabel="share of randomized words $p_r$",
         ),
     ],
     replicate=NONE,
     ylabel="optimal weight $A^*$",
     yscale="log",
+    draw=draw,
     unjudged="all numbers are optima by theory",
     caption="The preference for the own topic comes from words that are kept at selected positions: without them, "
     "at p_c = 0, A* = 1. All curves are theory for T = 10 topics of v = 10 words and tau = 3 in a document; one "

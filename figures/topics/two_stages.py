@@ -111,10 +111,10 @@ EXPERIMENT = Experiment(
     xlabel="step of gradient descent",
     unjudged="each line is the theory of one stage alone, for infinitely long documents and with one fitted start",
     caption="With all weights trained together the value matrix is learned first, while keys and queries grow "
-    "exponentially; when these are large, the loss leaves its plateau. Squared loss, gradient descent at rate "
-    "0.5, means of {replicates} random starts; T = 4 topics of v = 2 words, tau = 2 in a document, masking (0.5, "
-    "0.3, 0.1). (a, b) Exact gradients of infinitely long documents; (c, d) 10 new documents of 100 to 150 tokens "
-    "per step. Lines: stage 1 in closed form, or the least loss of uniform attention at 125 tokens; growth "
-    "exp(sigma t/sqrt(d_a)) with one fitted start, in (c) 10 % too fast, since it is that of infinitely long "
-    "documents; the optimum of stage 2.",
+    "exponentially; then the loss leaves its plateau. Squared loss, gradient descent at rate 0.5, means of "
+    "{replicates} random starts; T = 4 topics of v = 2 words, tau = 2 in a document, masking (0.5, 0.3, 0.1)."
+    " (a, b) Exact gradients of infinitely long documents; (c, d) 10 new documents of 100 to 150 tokens per "
+    "step. Lines: stage 1 in closed form, where |W_V| starts from zero, or the least loss of uniform "
+    "attention at 125 tokens; growth exp(sigma t/sqrt(d_a)) with one fitted start, in (c) 10 % too fast, "
+    "being that of infinite documents; the optimum of stage 2.",
 )

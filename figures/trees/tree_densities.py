@@ -23,6 +23,7 @@ from theory.models import NumberText
 
 UP_TO, PLACES = "all numbers up to $N$", "random places below $10^{12}$"
 LENGTHS, WINDOWS = (1_000, 8_000, 64_000), 16
+LINEAR = 1e-4  # relative differences that are drawn on a linear scale
 IN_MEMORY = 10**7  # numbers whose pairs are counted
 PAIRS = "$n$ and $n + 1$ squarefree"
 
@@ -100,6 +101,9 @@ def draw(axes: Axes, rows: DataFrame) -> None:
     """Draw the absolute distances from the limit instead of the shares themselves, or a line where they are none."""
     if axes.get_title() != UP_TO:
         axes.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        axes.set_yscale("symlog", linthresh=LINEAR)  # one bar is a thousand times as long as another
+        axes.set_yticks([sign * 10.0**power for sign in (-1, 1) for power in (-4, -3, -2)] + [0.0])
+        axes.set_ylim(-0.08, 0.08)
         return
     labels = {"title": UP_TO, "xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
     axes.clear()
@@ -120,11 +124,13 @@ EXPERIMENT = Experiment(
     ),
     draw=draw,
     unjudged="all numbers up to N are counted, so that there is no error bar",
-    caption="Measured shares of trees agree with their exact limits, products and sums over all primes. Every "
-    "natural number is written as a tree whose children are the exponents of its primes. (a) The distance of "
-    "shares and means over all numbers up to N from these limits, which falls about as N^-1/2 or faster. All "
-    "numbers are counted, so that there is no error bar and no z. (b) The relative differences from the same "
-    "limits in 16 windows at random places below 10^12; the gray line at zero stands for the exact limits.",
+    caption="Measured shares of trees agree with their exact limits, products and sums over all primes. Every natural"
+    " number is written as a tree whose children are the exponents of its primes. (a) The distance of shares "
+    "and means over all numbers up to N from these limits, which falls about as N^-1/2 or faster. All numbers"
+    " are counted, so that there is no error bar and no z. (b) The relative differences from the same limits,"
+    " of all curves but that of neighbors, in 16 windows at random places below 10^12; windows of each curve "
+    "are a quarter longer than those of the one before. The axis is linear within 10^-4 and logarithmic "
+    "beyond; gray: no difference.",
     papers={
         "arXiv:2512.01870": "Counts agree with the exact densities to what finitely many numbers allow.",
     },

@@ -1,4 +1,4 @@
-"""The mean number of children and the shares of single words have no limit: both change with log log N, slowly."""
+"""The mean number of children and the shares of single words approach their leading laws slowly, in log log N."""
 
 import math
 from typing import Any
@@ -103,7 +103,7 @@ def draw(axes: Axes, rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="What has no limit grows slowly in the trees of the natural numbers",
+    title="Trees of the natural numbers approach their leading laws slowly",
     compute=compute,
     panels=(
         Panel(
@@ -113,15 +113,16 @@ EXPERIMENT = Experiment(
             ylabel=r"mean number $-$ $\ln \ln N$",
             ylim=(0.1, 0.29),
         ),
-        Panel(title=WORDS, ylabel="share over leading order", ylim=(0.4, 1.9)),
+        Panel(title=WORDS, ylabel="share over leading order", ylim=(0.4, 2.4)),
     ),
     draw=draw,
     xlabel=r"$1/\ln N$",
     unjudged="all numbers up to N are counted, so that there is no error bar",
-    caption="The mean number of children and the shares of single words have no limit, and approach their leading "
-    "laws slowly. The axis ends at infinity. (a) The mean number of different primes, the children of the root, minus "
-    "ln ln N; lines are the constant M of Mertens and the expansion in 1/ln N. (b) Shares of single words over the "
-    "leading order of Landau's theorem (gray: one). Lines: the prime number theorem for the last prime of words that "
-    "end in one leaf, straight at the end; all powers of 1/ln ln N for two and three leaves, without those of 1/ln N. "
-    "Markers are counted on all numbers up to N.",
+    caption="The mean number of children and the shares of single words approach their leading laws slowly. The axis "
+    "ends at infinity. (a) The mean number of different primes, the children of the root, minus ln ln N; "
+    "lines are the constant M of Mertens, alone and with terms of its expansion in 1/ln N. (b) Shares of "
+    "single words, which themselves tend to 0, over the leading order of Landau's theorem (gray: one). For "
+    "words that end in one leaf lines are the prime number theorem for the last prime; for two and three "
+    "leaves they hold all powers of 1/ln ln N, but none of 1/ln N. Markers are counted on all numbers up to "
+    "N.",
 )

@@ -79,7 +79,7 @@ def draw(axes: Axes, _rows: DataFrame) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="An encoder of rooted-tree text falls below what counting neighbors gives",
+    title="An encoder of rooted-tree text falls below counts of two neighbors on each side",
     measure=losses,
     by_point=True,
     settings={"": (WINDOWS, TEST)},
@@ -96,12 +96,12 @@ EXPERIMENT = Experiment(
     ylim=(2.2, 4.6),
     skip=partial(missing_extra, "nets", *PACKAGES),
     draw=draw,
-    caption="A transformer encoder of one block falls below the loss of all predictors that count neighboring "
-    "words, and below an oracle that knows the hidden number modulo 4. Each number is a word, its tree of prime "
-    "exponents; 2, 3, ... are a text. Markers are the masked loss on the last fifth of the numbers up to 10^6, "
-    "from windows of which one word is hidden: means over four runs. Lines are losses, on the same numbers, of "
-    "counts of which word stands between which neighbors, and of oracles that know the number modulo M alone. "
-    "After 2500 steps the loss is within its error of that of M = 12. How it does so is not shown.",
+    caption="A transformer encoder of one block falls below the loss of counts of up to two neighboring words on each"
+    " side, and below an oracle that knows the hidden number modulo 4. Each number is a word, its tree of "
+    "prime exponents; 2, 3, ... are a text. Markers are the masked loss on the last fifth of the numbers up "
+    "to 10^6, from windows of which one word is hidden: means over four runs. Horizontal lines are losses of "
+    "counts of which word stands between which neighbors, and of oracles that know the number modulo M alone."
+    " After 2500 steps the loss is within its error of that of M = 12. How it does so is not shown.",
     papers={
         "arXiv:2512.01870 (transformer)": "The encoder is far smaller than the published one; its loss lies below "
         "those of counts of up to two neighbors on each side.",
