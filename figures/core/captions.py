@@ -67,7 +67,7 @@ def _seen(experiment: Experiment, rows: pd.DataFrame, dots: pd.DataFrame) -> boo
         if here.empty:
             continue
         numbers = rows.loc[rows["panel"] == panel.title, ["theory", "simulation"]]
-        shown = numbers.map(np.log) if panel.yscale == "log" else numbers
+        shown = numbers.where(numbers > 0).map(np.log) if panel.yscale == "log" else numbers  # which shows no zeros
         span = shown.max().max() - shown.min().min()
         height = shown.loc[here.index, "simulation"]
         mean = height.groupby([here[name] for name in ("curve", "x", "size")]).transform("mean")

@@ -130,6 +130,8 @@ def test_only_replicates_that_are_to_be_seen_are_spoken_of():
     alike = replace(few(4), replicate=lambda x, d, rng: x + 1e-3 * rng.standard_normal())
     said = caption_of(alike, to_frame(compute_rows(alike, Context())))
     assert "Each of these markers is the mean of 4 replicates, which lie within it." in said
+    zeros = replace(few(4), replicate=lambda x, d, rng: 0.0, yscale="log")  # which a logarithmic axis does not show
+    assert "Small dots" not in caption_of(zeros, to_frame(compute_rows(zeros, Context())))
     assert "dots" not in said
     assert "lines" not in said
 
