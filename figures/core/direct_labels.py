@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from figures.core.aside import ASIDE
 from figures.core.entries import Looks, entries_of, explained, fullness, legend_of, looks_of, show, shows_legend
-from figures.core.names import NAME, readable
+from figures.core.names import write_name
 from figures.core.occupied import Occupied, occupied
 from figures.core.wrapping import broken, place
 
@@ -233,20 +233,8 @@ def _best(found: Sequence[Sequence[_Name]]) -> tuple[_Name, ...] | None:
 
 def _write(ax: Axes, name: _Name, color: Any) -> Annotation:
     x, y = ax.transData.inverted().transform(name.anchor)
-    return ax.annotate(
-        name.text,
-        (float(x), float(y)),
-        name.offset,
-        textcoords="offset points",
-        ha=name.across,
-        va=name.along,
-        color=readable(color),
-        fontsize=rcParams["legend.fontsize"],
-        linespacing=1.0,
-        annotation_clip=False,
-        zorder=5,
-        gid=NAME,
-    )
+    at = float(x), float(y)
+    return write_name(ax, name.text, at, name.offset, color=color, across=name.across, along=name.along)
 
 
 def _are_free(ax: Axes, names: Sequence[Annotation], curves: Sequence[list[Any]]) -> bool:

@@ -1,10 +1,13 @@
 """Writes a name beside what it names in a panel, where the ends of curves leave no place for names."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from figures.core.annotations import Axes
+
+if TYPE_CHECKING:
+    from matplotlib.text import Annotation
 
 NAME = "name of a curve"  # the mark of these words among the artists of a panel
 MIN_CONTRAST = 3.5  # of a name with the paper, as the ratio of luminances that WCAG 2 defines
@@ -20,8 +23,8 @@ def write_name(
     across: str = "left",
     along: str = "center",
     x_is_share: bool = False,
-) -> None:
-    """Write a name at a place of a panel, in its color or one dark enough for letters.
+) -> "Annotation":
+    """Write a name at a place of a panel, in its color or one dark enough for letters, and return it.
 
     `offset` is how far it stands from the place, in typographic points to the right and up, and `across` and `along`
     say which part of it stands there, in the words of matplotlib ("left", "center", "right"; "bottom", "center",
@@ -30,7 +33,7 @@ def write_name(
     """
     from matplotlib import rcParams
 
-    axes.annotate(
+    return axes.annotate(
         name,
         at,
         offset,

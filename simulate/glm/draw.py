@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from simulate.core.roots import symmetric_root
 from simulate.glm.channel_labels import draw_labels
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
@@ -59,8 +60,7 @@ def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
     try:
         return np.asarray(white @ np.linalg.cholesky(covariance).T)
     except np.linalg.LinAlgError:  # a singular covariance has no Cholesky factor but still a symmetric root
-        values, vectors = np.linalg.eigh(covariance)
-        return np.asarray(((white @ vectors) * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+        return white @ symmetric_root(*np.linalg.eigh(covariance))
 
 
 def _labels(group: Group, noise: Array, rng: Generator) -> Array:

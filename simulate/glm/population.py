@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from simulate.core.roots import symmetric_root
 from simulate.glm.modes import embed
 from simulate.glm.signal_layout import lay_out
 from theory.core import Array, checked, checked_fields, checks
@@ -172,8 +173,7 @@ def _(model: TeacherMixture, p: int) -> Population:
     """Put v, W_+ and W_- into the first coordinates: the noise is isotropic, so any vectors of that Gram will do."""
     if p < 3:
         raise ValueError(f"d must be at least 3 to hold v and both teachers, got p = {p}")
-    values, vectors = np.linalg.eigh(model.overlap_matrix)
-    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # the symmetric one is the same on every machine
+    root = symmetric_root(*np.linalg.eigh(model.overlap_matrix))
     v, *teachers = np.hstack((root * np.sqrt(p), np.zeros((3, p - 3))))
     coupled = model.coupling is not None
     groups = tuple(

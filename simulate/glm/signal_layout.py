@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import ndtri
 
+from simulate.core.roots import symmetric_root
 from simulate.glm.modes import apportion
 from theory.core.arrays import Array
 from theory.models.glm import BernoulliGauss, GeneralizedLinearModel, Modes
@@ -38,10 +39,8 @@ def _entries(law: object, gram: Array, count: int, p: int) -> Array:
     if some < 2 * len(gram):
         raise ValueError(f"d is too small: {some} of p = d = {p} dimensions have {len(gram)} signals in a mode")
     z = _normal(len(gram), some)
-    values, vectors = np.linalg.eigh(gram)
     own = np.linalg.solve(np.linalg.cholesky(z @ z.T), z)
-    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # the symmetric one is the same on every machine
-    return np.hstack([root @ own, np.zeros((len(gram), count - some))])
+    return np.hstack([symmetric_root(*np.linalg.eigh(gram)) @ own, np.zeros((len(gram), count - some))])
 
 
 def _normal(n_signals: int, count: int) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf, dpotri
 
+from simulate.core.roots import symmetric_root
 from theory.core import Array, Count, NonNegative, Result, Several, checked, checks
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
@@ -86,8 +87,7 @@ def fit_gaussian(population: ContrastPopulation, n: Count, lam: NonNegative, rng
     The rows are drawn by `rng` around the population's mean, which is subtracted.
     """
     checks.fits_in_memory(f"{n} rows of {len(population.mean)} contrasts", 3 * float(n) * len(population.mean))
-    values, vectors = population.covariance.eigenvalues, population.covariance.eigenvectors
-    root = (vectors * np.sqrt(values)) @ vectors.T  # the symmetric one is the same on every machine
+    root = symmetric_root(population.covariance.eigenvalues, population.covariance.eigenvectors)
     x = rng.standard_normal((n, len(root))) @ root
     return _fit(x, population.mean, population.n_colors, lam)
 

@@ -202,5 +202,5 @@ def test_gradients_are_the_same_with_any_number_of_threads_of_the_library():
     threads = "4" if os.environ.get("OPENBLAS_NUM_THREADS") == "1" else "1"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
     told = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
-    for one, other, rounding in zip(gradients(), pickle.loads(told.stdout), (1e-14, 1e-5), strict=True):
+    for one, other, rounding in zip(gradients(), pickle.loads(told.stdout), (1e-15, 1e-6), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=rounding * abs(one).max())
