@@ -2,10 +2,27 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+# Computes a function of each of some items, in their order, as the builtin `map` does.
+Mapping = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+@contextmanager
+def mapping(n_threads: int) -> Iterator[Mapping]:
+    """Give what maps a function over items by `n_threads` threads, which serve all calls until the context ends.
+
+    Results come in the order of the items whatever the number of threads, so sums over them have the same rounding.
+    With one thread it is the builtin `map`, which computes an item when its result is asked for.
+    """
+    if n_threads == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield pool.map
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
@@ -14,11 +31,8 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_thre
     The order is that of the items whatever the number of threads, so sums over the results have the same rounding. With
     one thread no pool is made and each item is computed when its result is asked for.
     """
-    if n_threads == 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield from pool.map(function, items)
+    with mapping(n_threads) as mapped:
+        yield from mapped(function, items)
 
 
 def share(work: Callable[[Item], object], parts: Sequence[Item]) -> None:

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from simulate.core.threads import in_threads, share
+from simulate.core.threads import in_threads, mapping, share
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -15,6 +15,21 @@ def test_results_come_in_the_order_of_the_items(n_threads):
 def test_threads_work_at_the_same_time():
     together = threading.Barrier(3, timeout=20)
     assert len(list(in_threads(lambda item: together.wait(), range(3), 3))) == 3
+
+
+def test_a_mapping_keeps_its_threads_from_call_to_call():
+    together = threading.Barrier(2, timeout=20)
+
+    def thread_of(item):
+        together.wait()
+        return threading.get_ident()
+
+    with mapping(2) as mapped:
+        first, second = (set(mapped(thread_of, range(2))) for _ in range(2))
+    assert first == second
+    assert len(first - {threading.get_ident()}) == 2
+    with mapping(1) as mapped:
+        assert mapped is map
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from simulate.potts import masked_loss, pseudo_likelihood
 from simulate.potts.inference import FitError, asymmetric, symmetric
 from simulate.potts.inference.descent import independent_fields
+from simulate.potts.inference.objective import ROW_NUMBERS, site_groups
 from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
 from tests.potts.populations import identifiable, population
@@ -98,7 +99,6 @@ def test_chunks_of_samples_do_not_show(monkeypatch):
     states = random_states(17, 400)
     whole = pseudo_likelihood(states, 3, tol=1e-8)
     monkeypatch.setattr("simulate.potts.inference.codes.SINGLE_PRECISION_SAMPLES", 70)
-    monkeypatch.setattr("simulate.potts.inference.objective.BLOCK_SAMPLES", 32)
     np.testing.assert_allclose(pseudo_likelihood(states, 3, tol=1e-8).couplings, whole.couplings, atol=1e-7)
 
 
@@ -173,6 +173,25 @@ def test_threads_do_not_change_a_bit(is_symmetric):
     one, two = (pseudo_likelihood(states, 3, n_threads=n, **options) for n in (1, 2))
     np.testing.assert_array_equal(one.couplings, two.couplings)
     assert one.objective == two.objective
+
+
+def test_pieces_of_vectors_do_not_show_nor_the_threads_that_share_them(monkeypatch):
+    states = random_states(15, 200, 12)
+    whole = pseudo_likelihood(states, 3, tol=1e-8)
+    monkeypatch.setattr("simulate.potts.inference.symmetric.CHUNK_NUMBERS", 50)  # of 12 rows of pairs, in four parts
+    one, three = (pseudo_likelihood(states, 3, tol=1e-8, n_threads=n) for n in (1, 3))
+    np.testing.assert_array_equal(one.couplings, three.couplings)
+    np.testing.assert_allclose(one.couplings, whole.couplings, atol=1e-7)
+
+
+@given(n_sites=st.integers(1, 300), n_colors=st.integers(2, 40))
+def test_groups_of_sites_are_as_large_as_each_other(n_sites, n_colors):
+    groups = site_groups(n_sites, n_colors)
+    sizes = [sites.stop - sites.start for sites in groups]
+    assert [i for sites in groups for i in range(n_sites)[sites]] == list(range(n_sites))
+    assert max(sizes) - min(sizes) <= 1
+    assert len(groups) % 4 == 0 or len(groups) <= 6 or len(groups) == n_sites
+    assert max(sizes) == 1 or max(sizes) * n_colors <= 2 * ROW_NUMBERS
 
 
 def test_the_gauge_does_not_change_the_conditionals():

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.threads import Mapping
 from simulate.potts.inference.minimize import Function, Minimum, Scale, Vector, minimize
 from theory.core import Array, Within
 from theory.models.potts import centered
@@ -62,10 +63,13 @@ class Options:
     n_threads: int
 
 
-def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options) -> Minimum:
+def descend(
+    objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options, mapped: Mapping = map
+) -> Minimum:
     """Find the minimum of objective(dtype), a function of a vector of that precision that computes in it.
 
-    A start in single precision is moved to the minimum, so that there is no second one in memory.
+    A start in single precision is moved to the minimum, so that there is no second one in memory. `mapped` shares the
+    parts of vectors among threads.
     """
     coarse = minimize(
         objective(np.float32),
@@ -74,6 +78,7 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
         tol=max(options.tol, SINGLE_PRECISION_GRADIENT),
         max_iter=options.max_iter,
         first_step=FIRST_STEP_SHARE,
+        mapped=mapped,
     )
     if (coarse.converged and options.tol >= SINGLE_PRECISION_GRADIENT) or coarse.iterations == options.max_iter:
         return coarse
@@ -84,6 +89,7 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
         tol=options.tol,
         max_iter=options.max_iter - coarse.iterations,
         reference=coarse.reference,
+        mapped=mapped,
     )
     return replace(
         fine,

@@ -3,7 +3,8 @@
 A table (L, C, W) has in row [j, b] what color b at site j adds to the W = (sites of the group) * C logits of the group,
 filled up to a multiple of eight. Logits of many samples lie in slabs z (W/8, samples, 8): what is read and written
 again and again, eight columns of the table and one slab, stays in the caches. The codes of several sites are those of
-`codes`. For softmax some samples at a time are copied into rows (samples, W), where the colors of a site are neighbors.
+`codes`. For softmax some samples at a time are copied into rows (samples, W), where the colors of a site are neighbors;
+all of it is one call, since threads that come back to Python after each block would wait for each other.
 """
 
 import math
@@ -13,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
+from simulate.potts.inference.exponentials import exponential
 from simulate.potts.kernels.rows_of_eight import add_eight, spread_eight, sum_eight
 
 Numbers = NDArray[Any]
+
+BLOCK_SAMPLES = 64  # samples whose softmax is taken at a time, so that their rows, 38 kB, stay in the nearest caches
 
 
 @cached_njit()
@@ -108,12 +112,44 @@ def _add_rows(
 
 
 @cached_njit()
+def softmax_residuals(
+    z: Numbers, fields: Numbers, own: Numbers, weights: Numbers, n_colors: int, sums: Numbers
+) -> float:
+    """Turn logits z, to which the `fields` (W,) are added, into w_m (P - one-hot), and return the loss of the samples.
+
+    Of the samples `own` (sites of the group, samples) are the colors of the group. Added to the rows of `sums` (3, W)
+    are the sums of what is left in z, and the squares and hits of `residuals`.
+    """
+    n_columns, n_samples, total = 8 * len(z), z.shape[1], 0.0
+    rows = np.empty((BLOCK_SAMPLES, n_columns), z.dtype)
+    parts = np.empty((2, n_columns), z.dtype)
+    for start in range(0, n_samples, BLOCK_SAMPLES):
+        row = rows[: min(BLOCK_SAMPLES, n_samples - start)]
+        parts[:] = 0
+        total += logits(z, start, fields, own, weights, n_colors, row)
+        _exponentials(row.reshape(-1))
+        total += residuals(start, own, weights, n_colors, row, parts[0], parts[1])
+        put_back(row, z, start, sums[0])
+        for k in range(n_columns):
+            sums[1, k] += parts[0, k]
+            sums[2, k] += parts[1, k]
+    return total
+
+
+@cached_njit(fastmath={"contract"})
+def _exponentials(x: Numbers) -> None:
+    for k in range(len(x)):
+        x[k] = exponential(x[k])
+
+
+@cached_njit()
 def logits(
     z: Numbers, start: int, fields: Numbers, own: Numbers, weights: Numbers, n_colors: int, row: Numbers
 ) -> float:
     """Fill rows (B, W) with logits of the samples from `start` on, less the maximum of each site.
 
-    Returns -sum_m w_m sum_i row[m, own color of i], where `own` (sites of the group, B) are the colors of the group.
+    Returns -sum_m w_m sum_i row[m, own color of i] of these samples; `own` (sites of the group, samples) are the colors
+    of the group in all samples.
     """
     n_columns, n_samples, total = row.shape[1], z.shape[1], 0.0
     for m in range(len(row)):
@@ -132,20 +168,22 @@ def logits(
             top = max(max(a, b), max(c, d))
             for k in range(n_colors):
                 z_i[k] -= top
-            total -= weights[m] * z_i[own[i, m]]
+            total -= weights[start + m] * z_i[own[i, start + m]]
     return total
 
 
 @cached_njit()
-def residuals(own: Numbers, weights: Numbers, n_colors: int, row: Numbers, squares: Numbers, hits: Numbers) -> float:
-    """Turn exp(logits) in rows into w_m (P - one-hot); return sum_m w_m sum_i log(normalization).
+def residuals(
+    start: int, own: Numbers, weights: Numbers, n_colors: int, row: Numbers, squares: Numbers, hits: Numbers
+) -> float:
+    """Turn exp(logits) of samples from `start` on into w_m (P - one-hot); return sum_m w_m sum_i log(normalization).
 
     It adds w_m P^2 to `squares` (W,), and w_m P of the color that is there to `hits` (W,). The weights have the type
     of the rows, so that the loops over colors fill vector units.
     """
     total, one = 0.0, row.dtype.type(1)
     for m in range(len(row)):
-        weight = weights[m]
+        weight = weights[start + m]
         for i in range(len(own)):
             place = slice(i * n_colors, (i + 1) * n_colors)
             p, of_squares = row[m, place], squares[place]
@@ -161,7 +199,7 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, row: Numbers, squar
                 P = p[k] * inverse
                 p[k] = weight * P
                 of_squares[k] += p[k] * P
-            observed = own[i, m]
+            observed = own[i, start + m]
             hits[i * n_colors + observed] += p[observed]
             p[observed] -= weight
     return total

@@ -3,9 +3,9 @@
 import os
 
 from simulate.potts.inference.descent import SINGLE_PRECISION_GRADIENT
-from simulate.potts.inference.minimize import HISTORY_PAIRS
 from simulate.potts.inference.objective import ROW_NUMBERS
 from simulate.potts.inference.sequences import Sequences
+from simulate.potts.inference.vector_passes import HISTORY_PAIRS
 
 # All of these count arrays of (L C)^2 doubles. A vector of all couplings, each pair once, has half as many numbers.
 # While a symmetric fit evaluates there are its point, a new gradient, and the pairs in single precision, of which the

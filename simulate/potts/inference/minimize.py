@@ -1,25 +1,29 @@
 """Minimizes smooth convex functions of many variables, by limited-memory BFGS with a diagonal start."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.threads import Mapping
+from simulate.potts.inference.vector_passes import HISTORY_PAIRS, add_comparison, add_products, move
 from theory.core.arrays import Array
 from theory.core.blocks import blocks
 
 Vector = NDArray[np.floating[Any]]  # its precision is that of the whole minimization
 Function = Callable[[Vector], tuple[float, Vector]]  # x -> value, gradient
 # The inverse of the Hessian's diagonal now: places that make up a vector, and what computes the numbers there.
-Scale = Callable[[], Iterable[tuple[slice, Callable[[], Vector]]]]
+Piece = tuple[slice, Callable[[], Vector]]
+Scale = Callable[[], Iterable[Piece]]
 
-HISTORY_PAIRS = 4  # pairs of differences that are kept, in single precision since they only shape the direction
 MAX_UPHILL_SHARE = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
 MAX_SHORTENINGS = 30  # most shortenings of a step, before the search gives up
 MIN_REFERENCE_GRADIENT = 1e-3  # least reference: independent sites start at the optimum, with a gradient of rounding
-CHUNK_NUMBERS = 2**15  # numbers that are worked on at a time, so that no copies of whole vectors are made
+CHUNK_NUMBERS = 2**16  # numbers that are worked on at a time, so that no copies of whole vectors are made
+MAX_PARTS = 4  # of a vector, which threads share; their number is the same for any number of threads, and so are sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +54,20 @@ def minimize(
     max_iter: int,
     reference: float | None = None,
     first_step: float = 1.0,
+    mapped: Mapping = map,
 ) -> Minimum:
     """Minimize a smooth convex function from x, which it moves, until its gradient's norm is `tol` times `reference`.
 
     The reference is the norm at the start where it is None. `scale` approximates the inverse of the Hessian's diagonal
     where the function was evaluated last, and the first step is `first_step` times what it suggests. For a convex
     function a step that does not end far uphill is safe, so steps are judged by slopes, which rounding spoils later
-    than it does differences of values.
+    than it does differences of values. `mapped` shares the parts of vectors among threads.
     """
     evaluations, reason = 1, "max_iter"
     value, gradient = function(x)
     norm = dot(gradient, gradient) ** 0.5
     reference = reference or max(MIN_REFERENCE_GRADIENT, norm)
-    history = _History(x)
+    history = _History(x, mapped)
     for iteration in range(max_iter + 1):
         converged = norm / reference <= tol
         if converged or iteration == max_iter:
@@ -84,6 +89,12 @@ def dot(a: Vector, b: Vector) -> float:
     if len(a) <= CHUNK_NUMBERS:
         return float(a @ b)
     return sum(float(a[piece] @ b[piece]) for piece in blocks(len(a), 1, most=CHUNK_NUMBERS))
+
+
+def parts(pieces: Sequence[Any], most: int = MAX_PARTS) -> list[Sequence[Any]]:
+    """Return the pieces of a vector in at most `most` groups of neighbors, whose numbers of pieces differ by one."""
+    bounds = np.linspace(0, len(pieces), min(most, len(pieces)) + 1).round().astype(int)
+    return [pieces[start:stop] for start, stop in pairwise(bounds.tolist())]
 
 
 def _step(
@@ -115,13 +126,15 @@ class _History:
     these vectors alone, which one pass over all of them finds; a second one adds up the direction and moves the point.
     """
 
-    def __init__(self, x: Vector) -> None:
-        self._steps, self._changes = np.empty((2, HISTORY_PAIRS, len(x)), np.float32)
+    def __init__(self, x: Vector, mapped: Mapping) -> None:
+        # Zeros, since a row is multiplied by its share before the first pair is there.
+        self._steps, self._changes = np.zeros((2, HISTORY_PAIRS, len(x)), np.float32)
         self._pairs: list[int] = []  # rows, from the oldest pair to the newest
         self._row = 0  # that of the present step
+        self._by_step = np.zeros((HISTORY_PAIRS, HISTORY_PAIRS))  # s_j y_k, of rows j and k
         self._single = x.dtype == np.float32
         self.direction = self._steps[0] if self._single else np.empty_like(x)
-        self._pieces = list(blocks(len(x), 1, most=CHUNK_NUMBERS))
+        self._pieces, self._mapped = list(blocks(len(x), 1, most=CHUNK_NUMBERS)), mapped
 
     def move(self, x: Vector, gradient: Vector, scale: Scale, first_step: float) -> tuple[float, Vector]:
         """Move x by -H g, with H starting from `scale` times the newest pair's secant factor.
@@ -133,52 +146,46 @@ class _History:
         if len(pieces) == 1:  # of a small vector the numbers are kept from the first pass to the second
             numbers = pieces[0][1]()
             pieces = [(pieces[0][0], lambda: numbers)]
-        factor, by_changes, by_steps = self._shares(gradient, pieces) if self._pairs else (first_step, None, None)
+        shared, nothing = parts(pieces), np.zeros(HISTORY_PAIRS, x.dtype)
+        factor, by_changes, by_steps = self._shares(gradient, shared) if self._pairs else (first_step, nothing, nothing)
         self._row = next(k for k in range(HISTORY_PAIRS + 1) if k not in self._pairs)
         if self._row == HISTORY_PAIRS:
             self._row = self._pairs.pop(0)
         if self._single:
             self.direction = self._steps[self._row]
         kept = self._changes[self._row] if self._single else gradient
+        history = (self._steps, self._changes, by_steps, by_changes, self.direction, kept)
 
-        def move(piece: tuple[slice, Callable[[], Vector]]) -> float:
-            place, factors = piece
-            g, d = gradient[place], self.direction[place]
-            found = g if by_changes is None else g - by_changes @ self._changes[: len(by_changes), place]
-            found = found * factors()
-            found *= x.dtype.type(-factor)
-            if by_steps is not None:
-                found += by_steps @ self._steps[: len(by_steps), place]
-            d[:] = found
-            x[place] += d
-            if self._single:
-                kept[place] = g
-            return float(g @ d)
+        def moved(part: Sequence[Piece]) -> float:
+            total = 0.0
+            for place, factors in part:
+                start, stop, _ = place.indices(len(x))
+                total += move(start, stop, x, gradient, factors(), factor, *history)
+            return total
 
-        return sum(map(move, pieces)), kept
+        return sum(self._mapped(moved, shared)), kept
 
-    def _shares(self, gradient: Vector, pieces: Any) -> tuple[float, Vector, Vector]:
+    def _shares(self, gradient: Vector, shared: list[Sequence[Piece]]) -> tuple[float, Vector, Vector]:
         """Return the secant factor c and shares a and b, with which the direction is -c D (g - a y) + b s."""
-        count = max(self._pairs) + 1
+        count, newest = max(self._pairs) + 1, self._pairs[-1]
 
-        def products(piece: tuple[slice, Callable[[], Vector]]) -> Array:
-            place, factors = piece
-            g = gradient[place]
-            steps = self._steps[:count, place].astype(g.dtype, copy=False)
-            changes = self._changes[:count, place].astype(g.dtype, copy=False)
-            scaled = changes * factors()
-            parts = [steps @ changes.T, scaled @ changes.T, (steps @ g)[:, None], (scaled @ g)[:, None]]
-            return np.concatenate(parts, axis=1, dtype=float)
+        def products(part: Sequence[Piece]) -> Array:
+            found = np.zeros((count, HISTORY_PAIRS + 4))
+            for place, factors in part:
+                start, stop, _ = place.indices(len(gradient))
+                add_products(start, stop, gradient, self._steps, self._changes, newest, factors(), found)
+            return found
 
-        found = sum(map(products, pieces), np.zeros((count, 2 * count + 2)))
-        by_step, scaled = found[:, :count], found[:, count : 2 * count]  # s_j y_k and y_j D y_k
-        newest = self._pairs[-1]
+        found = sum(self._mapped(products, shared), np.zeros((count, HISTORY_PAIRS + 4)))
+        scaled, (scaled_gradient, along_gradient, by_newest, of_newest) = found[:, :count], found[:, HISTORY_PAIRS:].T
+        self._by_step[:count, newest], self._by_step[newest, :count] = by_newest, of_newest
+        by_step = self._by_step[:count, :count]
         factor = by_step[newest, newest] / scaled[newest, newest]
-        first, second = np.zeros(count), np.zeros(count)  # shares of the two loops
+        first, second = np.zeros((2, HISTORY_PAIRS))  # shares of the two loops
         for j in reversed(self._pairs):
-            first[j] = (found[j, -2] - by_step[j] @ first) / by_step[j, j]
+            first[j] = (along_gradient[j] - by_step[j] @ first[:count]) / by_step[j, j]
         for j in self._pairs:
-            along = factor * (found[j, -1] - scaled[j] @ first) + by_step[:, j] @ second
+            along = factor * (scaled_gradient[j] - scaled[j] @ first[:count]) + by_step[:, j] @ second[:count]
             second[j] = first[j] - along / by_step[j, j]
         number = gradient.dtype
         return float(factor), first.astype(number), -second.astype(number)
@@ -188,16 +195,9 @@ class _History:
 
         These are their product and their squares.
         """
-
-        def products(place: slice) -> Array:
-            g, d = after[place], self.direction[place]
-            with np.errstate(over="ignore", invalid="ignore"):  # a step much too long, which is shortened
-                change = g - gradient[place]
-                return np.array([g @ d, g @ g, d @ change, d @ d, change @ change], float)
-
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = sum(map(products, self._pieces), np.zeros(5))
-        end, square, *others = sums.tolist()
+        found = np.zeros(5)
+        add_comparison(gradient, after, self.direction, found)
+        end, square, *others = found.tolist()
         return end, square**0.5, (others[0], others[1], others[2])
 
     def keep(self, gradient: Vector, after: Vector, curvature: tuple[float, float, float]) -> None:

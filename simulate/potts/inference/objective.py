@@ -1,19 +1,19 @@
 """Computes the negative log pseudo-likelihood of full couplings, and its gradient, for a group of sites."""
 
+import math
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.codes import Chunk
-from simulate.potts.inference.kernels import add_tables, logits, put_back, residuals, scatter
+from simulate.potts.inference.kernels import add_tables, scatter, softmax_residuals
 from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
-from theory.models.potts.batches import blocks
 
 ROW_NUMBERS = 128  # numbers in a row of a group's table, so that the arrays of a group take little memory
 SLAB = 8  # columns of a table that are worked on at a time, which is what a vector unit holds
-BLOCK_SAMPLES = 512  # samples whose softmax is taken at a time, so that their rows stay in the second cache
 
 
 def slabs(width: int) -> int:
@@ -41,8 +41,14 @@ class GroupLoss(NamedTuple):
 
 
 def site_groups(n_sites: int, n_colors: int) -> list[slice]:
-    """Return groups of neighboring sites whose rows have about `ROW_NUMBERS` numbers."""
-    return list(blocks(n_sites, n_colors, most=ROW_NUMBERS))
+    """Return groups of neighboring sites, as large as each other, whose rows have about `ROW_NUMBERS` numbers.
+
+    Where there are many groups their number is a multiple of four, so that threads which share them end together.
+    """
+    wanted = n_sites * n_colors / ROW_NUMBERS
+    count = 4 * round(wanted / 4) if wanted > 6 else math.ceil(wanted)
+    bounds = np.linspace(0, n_sites, min(count, n_sites) + 1).round().astype(int).tolist()
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def group_loss(
@@ -90,21 +96,12 @@ def _chunk_loss(
 ) -> float:
     """Return the loss of some samples, and add to the gradient by the table.
 
-    Added to the rows of `sums` (3, W) are the gradient by fields, and the squares and hits of `residuals`.
+    Added to the rows of `sums` (3, W) are the gradient by fields, and the squares and hits of `softmax_residuals`.
     """
-    n_samples, (by_field, squares, hits) = chunk.codes.shape[1], sums
-    z = np.zeros((len(by_field) // SLAB, n_samples, SLAB), rows.dtype)
+    z = np.zeros((sums.shape[1] // SLAB, chunk.codes.shape[1], SLAB), rows.dtype)
     add_tables(chunk.codes, chunk.n_each, rows, z)
-    own, weights, total = data.columns[sites, chunk.samples], data.weights[chunk.samples].astype(rows.dtype), 0.0
-    for block in blocks(n_samples, 1, most=BLOCK_SAMPLES):
-        row = np.empty((block.stop - block.start, len(by_field)), rows.dtype)
-        colors, w = np.ascontiguousarray(own[:, block]), weights[block]
-        of_squares, of_hits = np.zeros((2, len(by_field)), rows.dtype)
-        total += logits(z, block.start, field_row, colors, w, data.n_colors, row)
-        np.exp(row, out=row)
-        total += residuals(colors, w, data.n_colors, row, of_squares, of_hits)
-        put_back(row, z, block.start, by_field)
-        squares += of_squares
-        hits += of_hits
+    own = np.ascontiguousarray(data.columns[sites, chunk.samples])
+    weights = data.weights[chunk.samples].astype(rows.dtype)
+    total = softmax_residuals(z, field_row, own, weights, data.n_colors, sums)
     scatter(chunk.codes, chunk.n_each, z, gradient)
     return total

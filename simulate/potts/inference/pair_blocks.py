@@ -104,15 +104,69 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
                     target_colors[a] += number(source_colors[a] - share * own_field[a])
 
 
+@cached_njit(error_model="numpy")  # else each division asks for a zero, and none fills a vector unit
+def inverse_curvatures(
+    alone: Numbers, predictions: Numbers, twice_l2: float, first: int, stop: int, found: Numbers
+) -> None:
+    """Fill `found` with 1/(p_ia v_jb + v_ia p_jb + 2 l2) at the places of J_ij(a, b), for the rows i from `first` on.
+
+    `predictions` p and `alone` v (L, C) have the precision of `found`.
+    """
+    place, C = 0, alone.shape[1]
+    penalty = found.dtype.type(twice_l2)
+    for i in range(first, stop):
+        p, v = predictions[i + 1 :].reshape(-1), alone[i + 1 :].reshape(-1)
+        for a in range(C):
+            row, p_ia, v_ia = found[place : place + len(p)], predictions[i, a], alone[i, a]
+            for k in range(len(p)):
+                row[k] = found.dtype.type(1) / (p_ia * v[k] + v_ia * p[k] + penalty)
+            place += len(p)
+
+
 @cached_njit()
-def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, i: int, factor: float, x: Numbers) -> None:
-    """Add `factor` f_ij(a, b), from samples `columns` (L, M) and their weights, to the places of J_ij(a, b), j > i."""
-    L, M = columns.shape
-    shares, row = np.empty((n_colors, n_colors)), _row(x, i, L, n_colors)
+def add_pairs(columns: Numbers, weights: Numbers, half: Numbers, frequencies: Numbers, i: int, x: Numbers) -> None:
+    """Add half_i f_j + f_i half_j - 2 f_ij to the places of J_ij(a, b), j > i.
+
+    f_ij are the frequencies of pairs of colors in samples `columns` (L, M) with these weights, f those of colors.
+    """
+    (L, M), C = columns.shape, frequencies.shape[1]
+    shares, row = np.empty((C, C)), _row(x, i, L, C)
     for j in range(i + 1, L):
         shares[:] = 0.0
         for m in range(M):
             shares[columns[i, m], columns[j, m]] += weights[m]
-        for a in range(n_colors):
-            for b in range(n_colors):
-                row[a, (j - i - 1) * n_colors + b] += factor * shares[a, b]
+        for a in range(C):
+            for b in range(C):
+                both = half[i, a] * frequencies[j, b] + frequencies[i, a] * half[j, b]
+                row[a, (j - i - 1) * C + b] += both - 2 * shares[a, b]
+
+
+@cached_njit()
+def put_blocks(x: Numbers, i: int, zero_sum: bool, weights: Numbers, couplings: Numbers, moved: Numbers) -> None:
+    """Put J_ij of x into `couplings` (L, L, C, C), j > i, for both orders of the pair, and in the zero-sum gauge if so.
+
+    Added to `moved` (L, C) are sum_b J_ij(a, b) w_j(b) for site i and sum_a J_ij(a, b) w_i(a) for sites j.
+    """
+    L, C = weights.shape
+    row, means = _row(x, i, L, C), np.empty((2, C))
+    for j in range(i + 1, L):
+        block, other = couplings[i, j], couplings[j, i]
+        means[:] = 0.0
+        for a in range(C):
+            for b in range(C):
+                J = float(row[a, (j - i - 1) * C + b])
+                means[0, a] += J / C
+                means[1, b] += J / C
+                moved[i, a] += J * weights[j, b]
+                moved[j, b] += J * weights[i, a]
+                block[a, b] = J
+        if zero_sum:
+            mean = 0.0
+            for a in range(C):
+                mean += means[0, a] / C
+            for a in range(C):
+                for b in range(C):
+                    block[a, b] += mean - means[0, a] - means[1, b]
+        for a in range(C):
+            for b in range(C):
+                other[b, a] = block[a, b]

@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from simulate.potts.inference.codes import Chunk, chunks
 from simulate.potts.inference.kernels import add_tables, logits
-from simulate.potts.inference.objective import BLOCK_SAMPLES, SLAB, filled_rows, site_groups, slabs
+from simulate.potts.inference.objective import SLAB, filled_rows, site_groups, slabs
 from theory.core.arrays import Array
 from theory.models import DensePottsModel
 from theory.models.potts.batches import blocks, checked_samples
+
+BLOCK_SAMPLES = 512  # samples whose rows are worked on at a time, so that they stay in the second cache
 
 
 def sequence_losses(model: DensePottsModel, states: Any) -> Array:
@@ -38,10 +40,11 @@ def _of_group(
     (n_sites, B), losses = own.shape, np.empty(own.shape[1])
     z = np.zeros((slabs(n_sites * n_colors), B, SLAB), np.float32)
     add_tables(chunk.codes, chunk.n_each, table, z)
+    own, nothing = np.ascontiguousarray(own), np.zeros(B, np.float32)
     for rows in blocks(B, 1, most=BLOCK_SAMPLES):
-        colors, row = np.ascontiguousarray(own[:, rows]), np.empty((rows.stop - rows.start, SLAB * len(z)), np.float32)
-        logits(z, rows.start, fields, colors, np.zeros(len(row), np.float32), n_colors, row)
+        row = np.empty((rows.stop - rows.start, SLAB * len(z)), np.float32)
+        logits(z, rows.start, fields, own, nothing, n_colors, row)
         by_site = row[:, : n_sites * n_colors].reshape(-1, n_sites, n_colors)
-        shown = np.take_along_axis(by_site, colors.T[:, :, None].astype(np.intp), axis=2)[:, :, 0]
+        shown = np.take_along_axis(by_site, own[:, rows].T[:, :, None].astype(np.intp), axis=2)[:, :, 0]
         losses[rows] = (np.log(np.exp(by_site).sum(axis=2)) - shown).sum(axis=1, dtype=float)
     return losses

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from simulate.core.threads import in_threads
+from simulate.core.threads import Mapping, mapping
 from simulate.potts.inference import pair_blocks
 from simulate.potts.inference.descent import Curvatures, Options, descend, independent_fields, inverse
-from simulate.potts.inference.minimize import CHUNK_NUMBERS, Function, Minimum, Vector
+from simulate.potts.inference.minimize import CHUNK_NUMBERS, MAX_PARTS, Function, Minimum, Vector
 from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
+from simulate.potts.inference.vector_passes import add_penalty
 from theory.core.arrays import Array
-from theory.core.blocks import blocks
 from theory.models import DensePottsModel
-from theory.models.potts import centered, zero_sum_blocks
+from theory.models.potts import centered
 
 
 def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[DensePottsModel, list[Minimum]]:
@@ -26,38 +26,39 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
 
     The model is in the zero-sum gauge, or in the one where the penalty puts it.
     """
+    with mapping(options.n_threads) as mapped:
+        return _fit(data, options, zero_sum, mapped)
+
+
+def _fit(data: Sequences, options: Options, zero_sum: bool, mapped: Mapping) -> tuple[DensePottsModel, list[Minimum]]:
     f = data.frequencies()
     start = np.zeros(pair_blocks.size(*f.shape), np.float32)
     start[: f.size] = independent_fields(f, options.field_l2).ravel()
     scale = PairCurvatures(f, options.l2, options.field_l2)
 
     def in_precision(dtype: Any) -> Function:
-        return objective(data, options.l2, options.field_l2, dtype=dtype, n_threads=options.n_threads, scale=scale)
+        return objective(data, options.l2, options.field_l2, dtype=dtype, scale=scale, mapped=mapped)
 
-    found = descend(in_precision, start, scale, options)
-    couplings, fields = parameters(found.point, f, zero_sum=zero_sum, n_threads=options.n_threads)
+    found = descend(in_precision, start, scale, options, mapped)
+    couplings, fields = parameters(found.point, f, zero_sum=zero_sum, mapped=mapped)
     couplings.flags.writeable = False  # a model keeps what nobody can change, without a copy
     return DensePottsModel(couplings, fields), [found]
 
 
-def parameters(x: Vector, frequencies: Array, *, zero_sum: bool, n_threads: int = 1) -> tuple[Array, Array]:
+def parameters(x: Vector, frequencies: Array, *, zero_sum: bool, mapped: Mapping = map) -> tuple[Array, Array]:
     """Return the couplings (L, L, C, C) and the fields (L, C) that the vector x of `objective` stands for."""
     L, C = frequencies.shape
     couplings, fields = np.zeros((L, L, C, C)), x[: L * C].reshape(L, C).astype(float)
     # In the zero-sum gauge the blocks lose the means of their rows to the fields.
     weights = frequencies - 1 / C if zero_sum else frequencies
 
-    def of_row(row: tuple[int, slice, tuple[int, int, int]]) -> tuple[Array, Array]:
-        i, place, shape = row
-        tables = x[place].reshape(shape).transpose(1, 0, 2).astype(float)  # (j, a, b)
-        moved = np.einsum("jab,jb->a", tables, weights[i + 1 :]), np.einsum("jab,a->jb", tables, weights[i])
-        tables = zero_sum_blocks(tables) if zero_sum else tables
-        couplings[i, i + 1 :], couplings[i + 1 :, i] = tables, tables.transpose(0, 2, 1)
+    def of_rows(rows: range) -> Array:
+        moved = np.zeros((L, C))
+        for i in rows:
+            pair_blocks.put_blocks(x, i, zero_sum, weights, couplings, moved)
         return moved
 
-    for i, (own, others) in enumerate(in_threads(of_row, pair_blocks.rows(L, C), n_threads)):
-        fields[i] -= own
-        fields[i + 1 :] -= others
+    fields -= sum(mapped(of_rows, _dealt(L - 1)), np.zeros((L, C)))
     return couplings, centered(fields) if zero_sum else fields
 
 
@@ -67,15 +68,16 @@ class PairCurvatures(Curvatures):
     def __call__(self) -> Iterator[tuple[slice, Callable[[], NDArray[np.float32]]]]:
         """Yield places in the vector, and what computes the inverse curvatures there."""
         v, p = self._of_colors.astype(np.float32), self._of_predictions.astype(np.float32)
+        L, C = v.shape
 
         def of_rows(rows: range) -> NDArray[np.float32]:
-            found = [] if rows.start else [inverse(p + np.float32(2 * self._field_l2))]
-            for i in rows:
-                both = np.multiply.outer(p[i], v[i + 1 :])
-                both += np.multiply.outer(v[i], p[i + 1 :])
-                both += np.float32(2 * self._l2)
-                found.append(inverse(both))
-            return found[0] if len(found) == 1 else np.concatenate(found)
+            of_fields = 0 if rows.start else v.size
+            length = sum((L - 1 - i) * C**2 for i in rows)
+            found = np.empty(of_fields + length, np.float32)
+            if of_fields:
+                found[:of_fields] = inverse(p + np.float32(2 * self._field_l2))
+            pair_blocks.inverse_curvatures(v, p, 2 * self._l2, rows.start, rows.stop, found[of_fields:])
+            return found
 
         first, start = 0, 0
         for i, place, _ in pair_blocks.rows(*v.shape):
@@ -93,8 +95,8 @@ def objective(
     field_l2: float,
     *,
     dtype: Any = np.float64,
-    n_threads: int = 1,
     scale: Curvatures | None = None,
+    mapped: Mapping = map,
 ) -> Function:
     """Return the function x -> (f, df/dx) that a symmetric fit minimizes; it tells `scale` the variances at x.
 
@@ -104,11 +106,10 @@ def objective(
     """
     f = data.frequencies()
     groups, by_row = site_groups(*f.shape), f.reshape(-1).astype(dtype)
-    pieces = list(blocks(pair_blocks.size(*f.shape), 1, most=CHUNK_NUMBERS))
 
     def function(x: Vector) -> tuple[float, Vector]:
         if not x[f.size :].any():
-            value, gradient, variances = _without_couplings(data, f, field_l2, x, n_threads)
+            value, gradient, variances = _without_couplings(data, f, field_l2, x, mapped)
             if scale is not None:
                 scale.update(variances)
             return value, gradient
@@ -127,15 +128,7 @@ def objective(
                 pair_blocks.add(group.by_table, f, by_field, sites.start, gradient)
             return group.value + field_l2 * float(np.vdot(fields, fields))
 
-        def penalty(piece: slice) -> float:
-            place = slice(max(piece.start, f.size), piece.stop)
-            J = x[place]
-            gradient[place] += 2 * l2 * J
-            return float(J @ J)
-
-        value = sum(in_threads(of_group, groups, n_threads))
-        # Passes over vectors gain nothing by threads, which share the memory, and lose by starting them.
-        value += l2 * sum(map(penalty, pieces))
+        value = sum(mapped(of_group, groups)) + l2 * add_penalty(x[f.size :], l2, gradient[f.size :])
         if scale is not None:
             scale.update(variances)
         return value, gradient
@@ -144,7 +137,7 @@ def objective(
 
 
 def _without_couplings(
-    data: Sequences, f: Array, field_l2: float, x: Vector, n_threads: int
+    data: Sequences, f: Array, field_l2: float, x: Vector, mapped: Mapping
 ) -> tuple[float, Vector, Array]:
     """Return the objective, its gradient and the variances where all couplings are zero, as every fit begins.
 
@@ -158,12 +151,15 @@ def _without_couplings(
     gradient[: f.size] = (P - f + 2 * pull).ravel()
     half = f - 2 * pull
 
-    def of_row(row: tuple[int, slice, tuple[int, int, int]]) -> None:
-        i, place, _ = row
-        pair_blocks.add_pairs(data.columns, data.weights, data.n_colors, i, -2.0, gradient)
-        both = np.multiply.outer(half[i], f[i + 1 :]) + np.multiply.outer(f[i], half[i + 1 :])
-        gradient[place] += both.reshape(-1)
+    def of_rows(rows: range) -> None:
+        for i in rows:
+            pair_blocks.add_pairs(data.columns, data.weights, half, f, i, gradient)
 
-    for _ in in_threads(of_row, pair_blocks.rows(*f.shape), n_threads):
+    for _ in mapped(of_rows, _dealt(len(f) - 1)):
         pass
     return value, gradient, np.maximum(P - P**2, P**2 - 2 * f * P + f)
+
+
+def _dealt(n_rows: int) -> list[range]:
+    """Deal the rows of pairs, of which each is shorter than the one before, into parts for threads to share."""
+    return [range(k, n_rows, MAX_PARTS) for k in range(min(MAX_PARTS, n_rows))]
