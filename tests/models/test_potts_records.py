@@ -296,7 +296,7 @@ def test_bad_dense_models(couplings, message):
         ([[0, -1]], [1.0], SYMMETRIC, "sites must be >= 0, got -1"),
         ([[0.0, 1.0]], [1.0], SYMMETRIC, "sites must be an array of integers"),
         ([[0]], [1.0], np.ones(3), "two bodies or more"),
-        ([[0, 1]], [1.0, 2.0], SYMMETRIC, "strengths must have one number for each of 1 groups, got 2"),
+        ([[0, 1]], [1.0, 2.0], SYMMETRIC, "strengths must have one number for each of the 1 groups of sites, got 2"),
         ([[0, 1]], [np.inf], SYMMETRIC, "strengths must be finite"),
         ([[0, 1]], [1.0], np.triu(SYMMETRIC), "colors must be symmetric under permutations of its axes"),
         ([[0, 1, 2]], [1.0], SYMMETRIC, "colors must be a non-empty array with 3 axes"),
