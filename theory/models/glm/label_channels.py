@@ -13,6 +13,7 @@ from theory.core import (
     Array,
     CheckedRecord,
     NonNegative,
+    Numbers,
     Positive,
     Real,
     Share,
@@ -32,17 +33,6 @@ TRIED_NORMAL = np.linspace(-8.75, 8.75, 281)  # a trapezoidal rule for the norma
 DENSITY_EDGES = np.concatenate((-1e-6 * 2.0 ** np.arange(40, -1, -1), [0.0], 1e-6 * 2.0 ** np.arange(41)))
 NEGLIGIBLE_MASS = 1e-17
 PIECES = 8  # of a panel, to find where the probability ends
-
-
-def _numbers(name: str, value: Any) -> Array:
-    """Return an array of any shape, in which infinity is a number; ValueError for what is none."""
-    array = checks.real_array(name, value)
-    if np.isnan(array).any():
-        raise ValueError(f"{name} must be numbers, got nan")
-    return array
-
-
-Numbers = Annotated[Any, Accepted(_numbers)]
 
 
 @dataclass(frozen=True)
