@@ -270,9 +270,7 @@ def test_bad_edges(arguments, message):
 
 
 def test_fields_of_other_sites_are_named_beside_the_number_of_sites():
-    with pytest.raises(
-        ValueError, match=r"a row for each of n_sites = 7 sites, got the shape \(3, 2\)"
-    ):
+    with pytest.raises(ValueError, match=r"a row for each of n_sites = 7 sites, got the shape \(3, 2\)"):
         PottsModel.from_edges(7, [(0, 1)], 1.0, np.eye(2), np.zeros((3, 2)))
 
 
