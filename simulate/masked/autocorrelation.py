@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from simulate.masked.lagged_products import centered_rows, effective_columns, pooled_products, without_mean
-from theory.core import Array, AtLeast, Count, OpenShare, Result, checked
+from theory.core import Array, AtLeast, Count, OpenShare, Result, checked, checks
 from theory.core.checks import shown
 from theory.models import IndependentRows, RowDependence, SubjectRows
 
@@ -125,6 +125,7 @@ def permutation_test(
 ) -> float:
     """Rank how neighbors, or rows of one group, resemble each other among random orders of the centered rows."""
     n = len(rows)
+    checks.fits_in_memory(f"what {permutations} permutations give by chance", 4 * float(permutations))
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     unit = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
     rounding = 0.0

@@ -48,6 +48,7 @@ def problem(clusters=None, modes=None, **options):
         (lambda: Modes([1.0], [[np.nan]]), "must be finite"),
         (lambda: DenseModes([INDEFINITE]), r"covariances\[0\] must be positive semi-definite"),
         (lambda: DenseModes([EYE], np.ones(3)), "signals must have shape"),
+        (lambda: Modes.of_coordinates([1.0], [-1e300]), r"signals must be at most 1e\+100 in size, got 1e\+300"),
         (lambda: Cluster(), "need a teacher"),
         (lambda: Cluster(labels="linear"), "need a teacher"),
         (lambda: Cluster(labels="fair"), "labels must be one of 'linear', 'sign', 'random', 'cluster'"),

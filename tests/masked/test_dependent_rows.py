@@ -357,7 +357,7 @@ def test_a_learning_curve_needs_infinitely_many_rows():
     curve = masked.learning_curve(CHAIN, [0.5, 2.0], [0.1], **rows)
     points = [masked.solve(MaskedRidge(CHAIN, alpha, 0.1, **rows)).mean_test_error for alpha in (0.5, 2.0)]
     np.testing.assert_allclose(curve.mean_test_error[0], points, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"must be of n = alpha d = 20 rows, got AR1Rows\(n=80.*or n = inf"):
+    with pytest.raises(ValueError, match=r"alphas must be n/d = 2 alone where row_dependence is of n = 80 .*n = inf"):
         masked.learning_curve(CHAIN, [2.0, 0.5], [0.1], row_dependence=SERIES)
 
 

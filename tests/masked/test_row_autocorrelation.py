@@ -380,3 +380,8 @@ RNG = stream(0)
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_permutations_that_no_memory_holds_are_refused_at_once():
+    with pytest.raises(MemoryError, match="what 1000000000000 permutations give by chance needs"):
+        autoregressive_rows(X, permutations=10**12)

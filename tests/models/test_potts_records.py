@@ -269,6 +269,11 @@ def test_bad_edges(arguments, message):
         PottsModel.from_edges(*arguments, SYMMETRIC)
 
 
+def test_fields_of_other_sites_are_named_beside_the_number_of_sites():
+    with pytest.raises(ValueError, match=r"a row for each of n_sites = 7 sites, got the shape \(3, 2\)"):
+        PottsModel.from_edges(7, [(0, 1)], 1.0, np.eye(2), np.zeros((3, 2)))
+
+
 BLOCKS = DensePottsModel.of(PottsModel(complete_graph(3), SYMMETRIC)).couplings
 
 
@@ -296,7 +301,7 @@ def test_bad_dense_models(couplings, message):
         ([[0, -1]], [1.0], SYMMETRIC, "sites must be >= 0, got -1"),
         ([[0.0, 1.0]], [1.0], SYMMETRIC, "sites must be an array of integers"),
         ([[0]], [1.0], np.ones(3), "two bodies or more"),
-        ([[0, 1]], [1.0, 2.0], SYMMETRIC, "strengths must have one number for each of 1 groups, got 2"),
+        ([[0, 1]], [1.0, 2.0], SYMMETRIC, "strengths must have one number for each of the 1 groups of sites, got 2"),
         ([[0, 1]], [np.inf], SYMMETRIC, "strengths must be finite"),
         ([[0, 1]], [1.0], np.triu(SYMMETRIC), "colors must be symmetric under permutations of its axes"),
         ([[0, 1, 2]], [1.0], SYMMETRIC, "colors must be a non-empty array with 3 axes"),

@@ -134,6 +134,8 @@ def test_bad_input():
         token_flow(chain, 0, zero, np.ones(2))
     with pytest.raises(ValueError, match="times must be >= 0"):
         token_path(chain, 0, one, [-1.0])
+    with pytest.raises(ValueError, match="last must have shape"):
+        token_path(chain, 0, np.ones(7), [1.0])
     with pytest.raises(ValueError, match="at least two tokens"):
         token_flow(AR1(1, 0.5), 0, [[0.0]], [0.0])
     with pytest.raises(ValueError, match="third_moments must have shape"):

@@ -184,6 +184,14 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
     return array
 
 
+def numbers(name: str, value: Any) -> Array:
+    """Return `value` as a float array of any shape, where infinity is a number; ValueError for nan."""
+    array = real_array(name, value)
+    if np.isnan(array).any():
+        raise ValueError(f"{name} must be numbers, got nan")
+    return array
+
+
 def shaped(name: str, array: Shaped, shape: tuple[int, ...], why: str = "") -> Shaped:
     """Return `array` itself if it has this shape; ValueError, in which `why` follows the shape, for any other one."""
     if array.shape != shape:

@@ -110,3 +110,4 @@ PositiveVector = Annotated[Any, FiniteArray(1, positive=True)]
 Grid = Annotated[Any, FiniteArray(1, single=True)]
 PositiveGrid = Annotated[Any, FiniteArray(1, positive=True, single=True)]
 Matrix = Annotated[Any, FiniteArray(2)]
+Numbers = Annotated[Any, Accepted(checks.numbers)]  # of any shape, where infinity has its limit

@@ -10,7 +10,7 @@ from theory.masked.errors import SampleFactors, per_coordinate
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
-from theory.models.joint_rows import law_of_sample
+from theory.models.joint_rows import laws_of_samples
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
@@ -94,9 +94,7 @@ def learning_curve(
     if lams.min() <= 0:
         raise ValueError(f"lams must be positive, got {lams.min()}; for lam -> 0 see theory.masked.ridgeless")
     RATIOS.check("alphas", alphas.min()), RATIOS.check("alphas", alphas.max())
-    rows = row_scales
-    for ratio in alphas:
-        rows = law_of_sample(row_scales, row_dependence, float(ratio), covariance.d)
+    rows = laws_of_samples(row_scales, row_dependence, alphas, covariance.d)[-1]
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
     of = population(covariance)
     ridge = solve_population_ridge(of, alpha, lam, row_scales=rows)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.row_dependence import RowDependence
 from theory.models.row_scales import RowScales
@@ -86,6 +87,16 @@ def joint_rows(scales: RowScales, dependence: RowDependence) -> RowDependence:
             "eigenvalues of the product are known at finite n only"
         )
     return UnlikeDependentRows(dependence, scales)
+
+
+def laws_of_samples(scales: RowScales, dependence: RowDependence, alphas: Array, d: float) -> list[RowScales]:
+    """Return the law of the rows of each sample; ValueError that names `alphas` where a dependence is of other rows."""
+    if math.isfinite(dependence.n) and not all(round(n) == dependence.n for n in alphas * d if math.isfinite(n)):
+        raise ValueError(
+            f"alphas must be n/d = {dependence.n / d:g} alone where row_dependence is of n = {dependence.n} rows, and "
+            f"any ratios where it is of n = inf, got {checks.shown(alphas)}"
+        )
+    return [law_of_sample(scales, dependence, float(alpha), d) for alpha in alphas]
 
 
 def require_rows(scales: RowScales, dependence: RowDependence, alpha: float, d: float) -> None:

@@ -77,7 +77,7 @@ def token_path(covariance: Covariance, masked: NonNegativeCount, last: Vector, t
     array([[0. , 0. , 0. ],
            [0.4, 0. , 0.4]])
     """
-    C, _, b, visible = _parts(covariance, masked, np.zeros((len(last),) * 2), last)
+    C, _, b, visible = _parts(covariance, masked, np.zeros(covariance.matrix.shape), last)
     if times.min() < 0:
         raise ValueError(f"times must be >= 0, got {times.min()}")
     seen = np.flatnonzero(visible)

@@ -10,7 +10,7 @@ from theory.masked.training.solution import require_modes
 from theory.masked.training.trained import TrainedErrors, curve_of
 from theory.models import Covariance
 from theory.models.conventions import RATIOS
-from theory.models.joint_rows import law_of_sample
+from theory.models.joint_rows import laws_of_samples
 from theory.models.row_dependence import INDEPENDENT, RowDependence
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.training import OnePass, Training
@@ -65,7 +65,7 @@ def trained_learning_curve(
         )
     RATIOS.check("alphas", alphas.min()), RATIOS.check("alphas", alphas.max())
     points = []
-    for alpha in map(float, alphas):
-        rows = law_of_sample(row_scales, row_dependence, alpha, covariance.d)
+    samples = laws_of_samples(row_scales, row_dependence, alphas, covariance.d)
+    for alpha, rows in zip(alphas.tolist(), samples, strict=True):
         points.append(training_point(covariance, alpha, filter_of(training, covariance, alpha, lam, rows), rows=rows))
     return curve_of(TrainedLearningCurve, covariance, points, alphas=alphas, training=training, lam=lam)

@@ -13,6 +13,7 @@ from theory.core import (
     Array,
     CheckedRecord,
     NonNegative,
+    Numbers,
     Positive,
     Real,
     Share,
@@ -48,7 +49,7 @@ class Logit(CheckedRecord):
     values: ClassVar[tuple[float, ...]] = SIGNS
 
     @checked
-    def probability(self, y: Real, nu: Array) -> Array:
+    def probability(self, y: Real, nu: Numbers) -> Array:
         """Return P(y | nu), elementwise; ValueError for labels that are not +-1."""
         with np.errstate(over="ignore"):
             return np.asarray(expit(_one_of(y, SIGNS) * nu / self.temperature))
@@ -68,7 +69,7 @@ class Probit(CheckedRecord):
     values: ClassVar[tuple[float, ...]] = SIGNS
 
     @checked
-    def probability(self, y: Real, nu: Array) -> Array:
+    def probability(self, y: Real, nu: Numbers) -> Array:
         """Return P(y | nu), elementwise, without noise a step that is 1/2 at nu = 0; ValueError unless y is +-1."""
         signed = _one_of(y, SIGNS) * nu
         with np.errstate(over="ignore"):
@@ -90,7 +91,7 @@ class Flips(CheckedRecord):
     values: ClassVar[tuple[float, ...]] = SIGNS
 
     @checked
-    def probability(self, y: Real, nu: Array) -> Array:
+    def probability(self, y: Real, nu: Numbers) -> Array:
         """Return P(y | nu), elementwise; ValueError for labels that are not +-1."""
         above = np.heaviside(nu, 0.5)
         plus = (1 - self.positive) * above + self.negative * (1 - above)
@@ -109,7 +110,7 @@ class Poisson(CheckedRecord):
     values: ClassVar[None] = None
 
     @checked
-    def probability(self, y: Real, nu: Array) -> Array:
+    def probability(self, y: Real, nu: Numbers) -> Array:
         """Return P(y | nu), elementwise; ValueError for labels that are no counts."""
         if y < 0 or y % 1:
             raise ValueError(f"y must be a count 0, 1, 2, ..., got {y:g}")
@@ -140,7 +141,7 @@ class Additive:
         self.panels  # noqa: B018  # the density is checked where it is resolved
 
     @checked
-    def probability(self, y: Real, nu: Array) -> Array:
+    def probability(self, y: Real, nu: Numbers) -> Array:
         """Return the density of y given nu, elementwise; ValueError for fields that are not finite."""
         if not np.all(np.isfinite(nu)):
             raise ValueError("nu must be finite, got fields that are infinite or not a number")
@@ -148,7 +149,7 @@ class Additive:
             return self.of_noise(y - nu)
 
     @checked
-    def of_noise(self, e: Array) -> Array:
+    def of_noise(self, e: Numbers) -> Array:
         """Return the density at e, of any shape; ValueError where it is negative or not a finite number."""
         flat = np.ravel(e)
         found = _called("density", self.density, flat.copy())
@@ -229,7 +230,7 @@ class LabelChannel:
         return "signs" if set(self.values) <= {1.0, -1.0} else "values"
 
     @checked
-    def probability(self, y: Real, nu: Array) -> Array:
+    def probability(self, y: Real, nu: Numbers) -> Array:
         """Return P(y | nu), of the shape of nu; ValueError where it is negative, above 1 or of another shape."""
         flat = np.ravel(nu)
         found = _called("function", self.function, _one_of(y, self.values), flat.copy())

@@ -9,6 +9,7 @@ from theory.core import Array, FiniteArray, Matrix, checked_fields, checks
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
+MAX_SIGNAL = 1e100  # of an entry, so that products of two, and their sums, are finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +156,8 @@ def signal_array(signals: Any, p: int) -> Array:
     array = checks.finite_array("signals", np.atleast_2d(given), 2)
     if array.shape[1] != p:
         raise ValueError(f"signals must have shape (A, {p}) (signals, dimensions), got {array.shape}")
+    if abs(array).max() > MAX_SIGNAL:
+        raise ValueError(f"signals must be at most {MAX_SIGNAL:g} in size, got {abs(array).max():g}")
     return array
 
 

@@ -40,7 +40,9 @@ class Interaction:
         sites = _groups(self.sites)
         strengths = self.strengths
         if len(strengths) != len(sites):
-            raise ValueError(f"strengths must have one number for each of {len(sites)} groups, got {len(strengths)}")
+            raise ValueError(
+                f"strengths must have one number for each of the {len(sites)} groups of sites, got {len(strengths)}"
+            )
         set_checked(self, sites=sites, colors=_symmetric_tensor(self.colors, sites.shape[1]))
 
     @property
