@@ -98,8 +98,7 @@ def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
 def _block_samples(n_samples: int, size: int, width: int, dtype: Any) -> int:
     """Return the number of samples of a block, of `size` logits each and `width` in a row.
 
-    Where that many are at hand, rows are a whole number of lines of the cache: an access to two lines takes twice as
-    long.
+    Where that many are at hand, rows are a whole number of lines of the cache: an access across two lines counts twice.
     """
     number = max(1, min(n_samples, BLOCK_LOGITS // size))
     line = CACHE_LINE_BYTES // dtype.itemsize
