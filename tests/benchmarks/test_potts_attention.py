@@ -6,6 +6,9 @@ at least that leaves both to numpy. Which kernels numpy's library of linear alge
 where it does not know one with AVX-512, its products take more than twice the time they need there.
 """
 
+import os
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -20,6 +23,16 @@ from theory.models.potts import random_graph
 
 SUBJECT = "Potts models, factored attention"
 SITES, SEQUENCES = 20, 10_000
+FIRST_AND_SECOND_FIT = """
+from time import process_time
+from numpy.random import default_rng
+from simulate.potts import factored_attention
+states = default_rng(0).integers({colors}, size=(200, 6))
+for _ in range(2):
+    start = process_time()
+    factored_attention(states, {colors}, max_iter=3, check=False)
+    print(process_time() - start)
+"""
 
 
 @cache
@@ -123,6 +136,16 @@ def test_fit_of_sixty_colors(jobs, n_sites):
     title = f"a fit to a gradient of 1e-5, L = {n_sites}, 60 colors"
     found = jobs.compare(title, lambda: factored_attention(states, 60), rounds=1, goal="60 s")
     jobs.number(f"steps of that fit, L = {n_sites}", found.iterations, "steps")
+
+
+@pytest.mark.parametrize("colors", [3, 12])  # either order of the products
+def test_first_fit_on_a_machine(jobs, tmp_path, colors):
+    """In a process that finds nothing compiled; what the second fit takes is subtracted."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    program = [sys.executable, "-c", FIRST_AND_SECOND_FIT.format(colors=colors)]
+    found = subprocess.run(program, check=True, capture_output=True, text=True, env=environment).stdout.split()
+    first, second = map(float, found)
+    jobs.number(f"compilation at the first fit, 6 sites, {colors} colors", first - second, "s", goal="2 s")
 
 
 def test_fit_on_two_threads(jobs):

@@ -5,8 +5,8 @@ import pytest
 from numba import njit
 
 from simulate.core import stream
-from simulate.potts.inference.exponentials import exponential, log_sums
-from simulate.potts.inference.small_products import add_inner_products, repeat_columns, set_product
+from simulate.potts.inference.exponentials import MAX_SUM, MAX_SUM_SINGLE, all_moderate, exponential, log_sums
+from simulate.potts.inference.small_products import add_inner_products, set_product
 
 
 @njit
@@ -34,6 +34,22 @@ def test_exponentials_of_much_less_than_zero_are_tiny_and_those_of_nan_are_nan(d
     assert np.isnan(nan)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_exponentials_of_much_more_than_zero_are_huge_and_finite(dtype):
+    huge, most = exponentials(np.array([1e4, np.inf], dtype))
+    assert 0.1 * np.finfo(dtype).max < huge == most < np.inf
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_are_moderate_where_neither_products_of_four_nor_inverses_overflow(dtype):
+    limit = {np.float64: MAX_SUM, np.float32: MAX_SUM_SINGLE}[dtype]
+    sums = np.array([0.9 * limit, 1.1 / limit, 1.0], dtype)
+    assert all_moderate(sums, 3)
+    for bad in (1.1 * limit, 0.9 / limit, 0.0, np.inf, np.nan):
+        assert not all_moderate(np.append(sums, dtype(bad)), 4)
+        assert all_moderate(np.append(sums, dtype(bad)), 3)
+
+
 def test_exponentials_are_for_compiled_code_only():
     with pytest.raises(NotImplementedError, match="compiled code only"):
         exponential(1.0)
@@ -44,8 +60,9 @@ def test_exponentials_are_for_compiled_code_only():
 def test_logarithms_of_sums_are_weighted_by_sample(n_sites, dtype, rtol):
     rng = stream(0, "sums", n_sites)
     weights, sums = rng.random(5).astype(dtype), np.exp(rng.uniform(-60, 60, (5, n_sites))).astype(dtype)
-    shares = sums.ravel().copy()
-    assert log_sums(weights, shares, n_sites) == pytest.approx(np.sum(weights @ np.log(sums.astype(float))), rel=rtol)
+    shares, own = sums.ravel().copy(), rng.standard_normal(5)
+    expected = weights @ (np.log(sums.astype(float)).sum(axis=1) - own)
+    assert log_sums(weights, own, shares, n_sites) == pytest.approx(expected, rel=rtol)
     np.testing.assert_allclose(shares.reshape(sums.shape), weights[:, None] / sums, rtol=rtol)
 
 
@@ -63,9 +80,3 @@ def test_products_are_those_of_numpy_whatever_the_number_of_rows(n, m, dtype, rt
     sums = np.ones((n, m))
     add_inner_products(y, x, sums, 35)
     np.testing.assert_allclose(sums, 1 + y[:, :35] @ x[:, :35].T, rtol=rtol, atol=10 * rtol)
-
-
-def test_columns_are_repeated():
-    source, target = np.arange(6.0).reshape(2, 3), np.empty((2, 9))
-    repeat_columns(source, target)
-    np.testing.assert_array_equal(target, np.tile(source, (1, 3)))

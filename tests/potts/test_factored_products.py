@@ -53,6 +53,17 @@ def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monk
         np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", [np.dtype(np.float64), np.dtype(np.float32)])
+@pytest.mark.parametrize("width", [1, 20, 21, 50])
+def test_rows_of_a_block_of_many_samples_are_lines_of_the_cache(dtype, width):
+    number = factored_kernel._block_samples(1000, 21 * width, width, dtype)
+    block = factored_kernel._aligned((3, number, width), dtype)
+    assert 12288 / (21 * width) - 16 < number <= 12288 / (21 * width)
+    assert block.flags.c_contiguous
+    assert all(row.ctypes.data % 64 == 0 for row in block)
+    assert factored_kernel._block_samples(3, 21 * width, width, dtype) in (2, 3)
+
+
 @pytest.mark.parametrize("size", [1, 20, 1000])  # of the logits: in the last both orders take their maxima off
 @pytest.mark.parametrize("order", [attention_first, values_first])
 def test_logits_of_any_size_give_the_loss_of_one_hot_inputs(order, size):

@@ -1,119 +1,119 @@
 """The loss of factored attention and its gradient from what sites attend to, compiled: by products with V.
 
-Sites of samples are the last axis everywhere, (C, samples x sites), so that all loops run along rows.
+Sites of samples are the last axes everywhere, (C, samples, sites), and loops run along rows (C, samples x sites) of
+them. The parts of a block are inlined: each by itself takes longer to compile than all of them together.
 """
 
 from typing import Any
 
-import numpy as np
-
 from simulate.core.kernels import cached_njit
-from simulate.potts.inference.exponentials import exponential, log_sums
-from simulate.potts.inference.small_products import add_inner_products, repeat_columns, set_product
+from simulate.potts.inference.exponentials import all_moderate, exponential, log_sums
+from simulate.potts.inference.small_products import add_inner_products, set_product
 
 
-@cached_njit()
-def loss_and_gradient(states: Any, weights: Any, A: Any, V: Any, across: Any, h: Any, n_samples: int) -> Any:
-    """Return the loss and its derivatives by A[j, i], V and h (C, L), in blocks of `n_samples`; `across` is V.T."""
-    n_colors, n_sites = h.shape
-    shape = n_colors, n_samples * n_sites
-    N, z, fields = np.empty(shape, V.dtype), np.empty(shape, V.dtype), np.empty(shape, V.dtype)
-    by_fields, nothing = np.zeros(shape, V.dtype), np.zeros((1, shape[1]), V.dtype)
-    top, total = np.empty(shape[1], V.dtype), np.empty(shape[1], V.dtype)
-    loss, dA, dV, dh = 0.0, np.zeros(A.shape, V.dtype), np.zeros(V.shape), np.zeros(h.shape)
-    repeat_columns(h, fields)
+@cached_njit(error_model="numpy")
+def loss_and_gradient(
+    states: Any, weights: Any, factors: Any, attended: Any, rows: Any, sums: Any, gradients: Any
+) -> float:
+    """Return the loss, and add its derivatives by A[j, i], V and the fields of the sites of a block to `gradients`.
+
+    The `factors` are A[j, i], V, V.T and the fields of the sites of a block. What sites attend to is kept in `attended`
+    (C, samples, sites), of which the first of the `rows` are another view; the others are for logits, and one of zeros.
+    The `sums` are for those of exponentials and of logits. Maxima are taken off from the first block on that has logits
+    so large that it matters, since it takes time.
+    """
+    A, V, across, fields = factors
+    N, z, nothing = rows
+    total, own = sums
+    dA, dV, by_fields = gradients
+    n_samples, n_sites = attended.shape[1:]
+    loss, take_off = 0.0, False
     for first in range(0, len(states), n_samples):
         s, w = states[first : first + n_samples], weights[first : first + n_samples]
         width = len(s) * n_sites
-        _attend(s, A, N, width)
-        set_product(V, N, fields, z, width)
-        _maxima(z, top, width)
-        loss += _above_own(s, w, z, top)
-        _exponentials_less(z, top, total, width)
-        loss += log_sums(w, total, n_sites)
-        _residuals(z, total, by_fields, width)
-        for mu in range(len(s)):
-            for i in range(n_sites):
-                z[s[mu, i], mu * n_sites + i] -= w[mu]
-                dh[s[mu, i], i] -= w[mu]
+        _attend(s, A, N, attended, width)
+        while True:
+            set_product(V, N, fields, z, width)
+            if take_off:
+                _take_off_maxima(z, width)
+            _own(s, z, own)
+            _exponentials(z, total, width)
+            if take_off or all_moderate(total, width):
+                break
+            take_off = True
+        loss += log_sums(w, own, total, n_sites)
+        _residuals(s, w, z, total, by_fields, width)
         add_inner_products(z, N, dV, width)
         set_product(across, z, nothing, N, width)  # from here on the derivative with respect to N
-        _gather(s, N, dA)
-    for a in range(n_colors):
-        for first in range(0, shape[1], n_sites):
-            for i in range(n_sites):
-                dh[a, i] += by_fields[a, first + i]
-    return loss, dA, dV, dh
-
-
-@cached_njit()
-def _attend(states: Any, A: Any, N: Any, width: int) -> None:
-    """Set N[b] to the sum of the attention A[j, i] to the sites j of each sample that show the color b."""
-    n_sites = len(A)
-    for b in range(len(N)):
-        row = N[b]
-        for k in range(width):
-            row[k] = 0
-    for mu in range(len(states)):
-        for j in range(n_sites):
-            row, source = N[states[mu, j], mu * n_sites : (mu + 1) * n_sites], A[j]
-            for i in range(n_sites):
-                row[i] += source[i]
-
-
-@cached_njit()
-def _gather(states: Any, dN: Any, dA: Any) -> None:
-    """Add the derivatives by N[s_j] of all samples to those by A[j, i]."""
-    n_sites = len(dA)
-    for mu in range(len(states)):
-        for j in range(n_sites):
-            row, target = dN[states[mu, j], mu * n_sites : (mu + 1) * n_sites], dA[j]
-            for i in range(n_sites):
-                target[i] += row[i]
-
-
-@cached_njit()
-def _maxima(z: Any, top: Any, width: int) -> None:
-    """Set `top` to the maximum of each column."""
-    for k in range(width):
-        top[k] = z[0, k]
-    for a in range(1, len(z)):
-        row = z[a]
-        for k in range(width):
-            top[k] = max(top[k], row[k])
-
-
-@cached_njit()
-def _above_own(states: Any, weights: Any, z: Any, top: Any) -> float:
-    """Return sum_mu w_mu sum_i (top_i - z_i[s_i])."""
-    n_sites, loss = states.shape[1], 0.0
-    for mu in range(len(states)):
-        above = 0.0  # sums of sums lose fewer digits
-        for i in range(n_sites):
-            above += top[mu * n_sites + i] - z[states[mu, i], mu * n_sites + i]
-        loss += weights[mu] * above
+        _gather(s, attended, dA)
     return loss
 
 
-@cached_njit()
-def _exponentials_less(z: Any, top: Any, total: Any, width: int) -> None:
-    """Replace z by exp(z - top), and set `total` to the sum of each column."""
+@cached_njit(inline="always")
+def _attend(states: Any, A: Any, N: Any, attended: Any, width: int) -> None:
+    """Set attended[b] to the sum of the attention A[j, i] to the sites j of each sample that show the color b."""
+    for b in range(len(N)):
+        for k in range(width):
+            N[b, k] = 0
+    for mu in range(len(states)):
+        for j in range(len(A)):
+            b = states[mu, j]
+            for i in range(len(A)):
+                attended[b, mu, i] += A[j, i]
+
+
+@cached_njit(inline="always")
+def _gather(states: Any, by_attended: Any, dA: Any) -> None:
+    """Add the derivatives by attended[s_j] of all samples to those by A[j, i]."""
+    for mu in range(len(states)):
+        for j in range(len(dA)):
+            b = states[mu, j]
+            for i in range(len(dA)):
+                dA[j, i] += by_attended[b, mu, i]
+
+
+@cached_njit(inline="always")
+def _take_off_maxima(z: Any, width: int) -> None:
+    """Take the maximum of each column off."""
+    for k in range(width):
+        top = z[0, k]
+        for a in range(1, len(z)):
+            top = z[a, k] if z[a, k] > top else top
+        for a in range(len(z)):
+            z[a, k] -= top
+
+
+@cached_njit(inline="always")
+def _own(states: Any, z: Any, own: Any) -> None:
+    """Set `own` to the sum of the logits of the colors of each sample."""
+    n_sites = states.shape[1]
+    for mu in range(len(states)):
+        own[mu] = 0
+        for i in range(n_sites):
+            own[mu] += z[states[mu, i], mu * n_sites + i]
+
+
+@cached_njit(inline="always")
+def _exponentials(z: Any, total: Any, width: int) -> None:
+    """Replace z by exp(z), and set `total` to the sum of each column."""
     for k in range(width):
         total[k] = 0
     for a in range(len(z)):
-        row = z[a]
         for k in range(width):
-            power = exponential(row[k] - top[k])
-            row[k] = power
+            power = exponential(z[a, k])
+            z[a, k] = power
             total[k] += power
 
 
-@cached_njit()
-def _residuals(z: Any, factors: Any, by_fields: Any, width: int) -> None:
-    """Multiply the columns of z, exponentials, by `factors`, which makes them w_mu P, and add them to `by_fields`."""
+@cached_njit(inline="always")
+def _residuals(states: Any, weights: Any, z: Any, shares: Any, by_fields: Any, width: int) -> None:
+    """Turn exponentials in z into w_mu (P - x), with w_mu P their products with `shares`; add them to `by_fields`."""
+    n_sites = states.shape[1]
     for a in range(len(z)):
-        row, target = z[a], by_fields[a]
         for k in range(width):
-            share = row[k] * factors[k]
-            row[k] = share
-            target[k] += share
+            z[a, k] *= shares[k]
+            by_fields[a, k] += z[a, k]
+    for mu in range(len(states)):
+        for i in range(n_sites):
+            z[states[mu, i], mu * n_sites + i] -= weights[mu]
+            by_fields[states[mu, i], mu * n_sites + i] -= weights[mu]
