@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba.core import caching
+from numba.core import caching, config
 
 from simulate.core.kernels import cached_njit
 from theory.core import kernels
@@ -84,6 +84,7 @@ def toy(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(kernels, "ROOT", tmp_path)
     monkeypatch.setattr(kernels, "PACKAGES", ("toy",))
+    monkeypatch.setattr(config, "CACHE_DIR", "")  # the cache lies beside the files, whatever the environment says
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # or an edit within the same second goes unseen by Python
     yield folder
     forget()

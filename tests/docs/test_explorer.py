@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.test_parts import DOCS, extension
 from theory.models import AR1, SpikedData
-from theory.numerics.filters import unit_flow
+from theory.numerics.filters import Filter, unit_flow
 from theory.random_matrix import threshold
 
 explorer = extension("explorer")
@@ -96,8 +96,12 @@ def test_the_stored_numbers_are_what_the_script_makes():
     assert data["sliders"] == {name: list(of) for name, of in explorer.SLIDERS.items()}
     poles = unit_flow()
     stored = np.array(data["poles"])
-    assert stored[:, 0] + 1j * stored[:, 1] == pytest.approx(poles.ridges, rel=1e-9)
-    assert stored[:, 2] + 1j * stored[:, 3] == pytest.approx(poles.weights, rel=1e-9)
+    ridges, weights = stored[:, 0] + 1j * stored[:, 1], stored[:, 2] + 1j * stored[:, 3]
+    # The rounding of a processor moves poles by 3e-6 and weights by 2e-5 of their size, and their sum by 1e-13.
+    assert ridges == pytest.approx(poles.ridges, rel=1e-5)
+    assert weights == pytest.approx(poles.weights, rel=1e-4)
+    s = np.geomspace(1e-8, 1e4, 400)
+    assert s * Filter(ridges, weights, 0.0)(s) == pytest.approx(-np.expm1(-s), abs=1e-12)
     assert [one["at"] for one in data["answers"]] == explorer.settings(explorer.N_STORED, seed=1)
     for one in data["answers"][::8]:
         assert_close(explorer.solved_values(one["at"]), one["values"], rel=1e-6)

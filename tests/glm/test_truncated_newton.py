@@ -244,7 +244,8 @@ def test_smooth_losses_are_proved_without_copies(monkeypatch, argument):
     monkeypatch.setattr(simulate.glm.own_loss._Problem, "descended", never)
     X, y = data(300, 80)
     loss = Softened() if argument == "margin" else Huber()
-    assert fit(X, y, loss, 0.3, bias=True, argument=argument).residual < 1e-13
+    # Descents end at a gradient of 1e-11; what the last step leaves below it, 2e-14 to 6e-13, depends on the processor.
+    assert fit(X, y, loss, 0.3, bias=True, argument=argument).residual < 3e-12
 
 
 def test_slopes_and_bends_come_from_one_call():

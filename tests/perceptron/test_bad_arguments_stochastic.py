@@ -8,6 +8,7 @@ from tests.bad_arguments import Example, assert_all_refused
 from theory import ConvergenceError, perceptron
 from theory.core.errors import MaskedSSLError
 from theory.models import StochasticPerceptron
+from theory.perceptron.stochastic_averages import WeightAverage, weight_average
 
 INPUTS, LABELS = np.random.default_rng(1).standard_normal((6, 3)), np.array([0, 1, 2, 0, 1, 2])
 MODEL = StochasticPerceptron(alpha=0.4, squared_norm=0.5, beta=2)
@@ -110,3 +111,25 @@ def test_extreme_parameters_are_solved_or_refused(parameters):
 def test_overlaps_that_rounding_hides_are_refused_with_the_way_out(parameters):
     with pytest.raises(ConvergenceError, match=r"alpha and beta are so small .* take larger ones"):
         perceptron.stochastic_saddle_point(StochasticPerceptron(**parameters))
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_overlaps_are_refused_as_well_where_rounding_leaves_nothing(monkeypatch, check):
+    """Whether sums over a symmetric grid leave rounding or zero depends on the order in which a processor adds."""
+
+    class Symmetric(WeightAverage):
+        def mean(self, values):
+            return super().mean((values + values[::-1]) / 2)
+
+    def symmetric(*arguments):
+        return Symmetric(**vars(weight_average(*arguments)))
+
+    monkeypatch.setattr("theory.perceptron.stochastic.weight_average", symmetric)
+    model = StochasticPerceptron(**EXTREME[0])
+    if check:
+        with pytest.raises(ConvergenceError, match=r"alpha and beta are so small .* take larger ones"):
+            perceptron.stochastic_saddle_point(model)
+    else:
+        point = perceptron.stochastic_saddle_point(model, check=False)
+        assert not point.converged
+        assert 0 < point.q < 1e-25

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ADVICE = "take a squared_norm farther from 0 and 1, a smaller beta, or a larger tol"
 MIN_OVERLAP_SHARE = 1e-25  # of the squared norm: a smaller overlap is the square of means that are lost in rounding
+LEAST_IMAGE = 1e-40  # such rounding may also be zero, which has no logarithm
 OVERLAP_LOST = "alpha and beta are so small that q is lost in rounding: take larger ones"
 
 
@@ -86,7 +87,9 @@ def stochastic_saddle_point(
     fine, (patterns, weights) = _Equations(model, refine=2, curvature=equations.curvature), equations.averages(q)
     gap = float(abs(fine.image(solution.value) - solution.value)[0] / (1 + abs(solution.value[0])))
     otherwise: Status = "unverified" if solution.converged else solution.status
-    advice = OVERLAP_LOST if q < MIN_OVERLAP_SHARE * model.squared_norm else ADVICE
+    advice = ADVICE
+    if q < MIN_OVERLAP_SHARE * model.squared_norm:
+        gap, advice = np.inf, OVERLAP_LOST  # two grids whose rounding agrees prove nothing
     found = verified(Solution.judged(q, gap, tol, solution.iterations, otherwise=otherwise), problem, check, advice)
     result = _observables(model, q, equations.qhat(patterns, q), equations.curvature, patterns, weights, found)
     return require_stable(result, result.replicon, problem, tol, check)
@@ -104,7 +107,7 @@ class _Equations:
     def image(self, x: Array) -> Array:
         _, weights = self.averages(self.overlap(x))
         mean = weights.mean(weights.m)
-        image = float(weights.weights @ mean**2)
+        image = max(float(weights.weights @ mean**2), LEAST_IMAGE)
         # Q - q as the average variance: near q = Q a difference would lose its digits.
         return np.array([np.log(image / float(weights.weights @ (weights.mean(weights.m**2) - mean**2)))])
 
