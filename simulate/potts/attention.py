@@ -117,7 +117,8 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
         raise ValueError(
             f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {checks.shown(sites)}"
         )
-    return back_propagated(layer.attention, layer.values, layer.fields, checked, masked)
+    # An unsigned integer of 64 bits and a signed one would meet in a floating-point number.
+    return back_propagated(layer.attention, layer.values, layer.fields, checked.astype(np.int64, copy=False), masked)
 
 
 def back_propagated(
