@@ -15,6 +15,7 @@ import pytest
 
 from tests.benchmarks.machinery import table
 from tests.benchmarks.machinery.apart import Apart, PeerError, program_megabytes
+from tests.benchmarks.machinery.job import labeled
 from tests.benchmarks.machinery.jobs import Jobs, Peer, called, exponent, load
 from tests.benchmarks.machinery.rows import Bound, Row
 
@@ -349,3 +350,9 @@ def test_an_interrupted_run_prints_the_rows_so_far(tmp_path):
     names = [row["job"] for row in csv.DictReader(io.StringIO((tmp_path / "results" / "table.csv").read_text()))]
     assert names[:2] == ["escape time of N = 2", "best direction of N = 2"]
     assert (tmp_path / "results" / "table.txt").read_text().strip() in out
+
+
+def test_the_noise_of_labels_is_not_among_the_inputs():
+    """Of one coordinate the labels are its signs with probability 3/4, and always where the noise repeats it."""
+    X, y = labeled(4000, 1)
+    assert abs(np.mean(y == np.sign(X[:, 0])) - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 4000)

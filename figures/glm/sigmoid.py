@@ -54,12 +54,16 @@ def _bend(x: Array) -> Array:
 
 
 def _ends_of_branches(V: float) -> tuple[float, float] | None:
-    """Return the two x between which 1 + V l'' < 0, from the roots of a cubic in the logistic function."""
+    """Return the two x between which 1 + V l'' < 0.
+
+    With s the logistic function of x they solve s (1 - s)(1 - 2 s) = 1/V, a cubic in s - 1/2 whose roots are cosines of
+    a third of an angle. Written so, they stay two where they merge, and neither loses digits where V is large.
+    """
     if V <= LARGEST_CONVEX:
         return None
-    s = np.roots([-2.0, 3.0, -1.0, 1.0 / V])
-    low, high = np.sort(s[(abs(s.imag) < 1e-9) & (s.real > 0) & (s.real < 0.5)].real)[:2]
-    return float(np.log(low / (1 - low))), float(np.log(high / (1 - high)))
+    third = math.asin(LARGEST_CONVEX / V) / 3
+    low = math.sin(third / 2) ** 2 + math.sin(third) / math.sqrt(12)
+    return math.log(low) - math.log1p(-low), -2 * math.atanh(2 * math.sin(third) / math.sqrt(3))
 
 
 def _root(t: Array, low: Array, high: Array, V: float) -> Array:

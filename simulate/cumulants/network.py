@@ -10,12 +10,13 @@ from scipy.special import expit
 from simulate.core import DivergenceError
 from simulate.core.optimizers import Adam, Numbers
 from theory.core import Array, AtLeast, Count, Matrix, Positive, Real, Vector, checked, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 
 MAX_STEPS = 10**8
 
 
 @dataclass(frozen=True, eq=False)
-class ReluNetwork:
+class ReluNetwork(KeepsReadOnly):
     """A network f(x) = readout.relu(W x + b) + c that predicts the class sign f(x).
 
     `first_layer` is W (m, d), `first_bias` b (m,), `readout` (m,), and `offset` c. ValueError for shapes that do not

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from simulate.core.optimizers import adam_direction
 from theory.core import Array, Count, OpenShare, Result, Within, checked, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 
 MAX_ENTRY = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
@@ -18,7 +19,7 @@ WeightVariance = Annotated[float, Within(0.0, MAX_ENTRY, closed=(True, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Multilayer:
+class Multilayer(KeepsReadOnly):
     """A network x -> tanh(x W + b) -> ... -> x W + b with one output.
 
     `layers` are the matrices (inputs + 1, outputs) of all layers; the last row of each holds the biases b. They are

@@ -11,6 +11,7 @@ from simulate.glm.modes import embed
 from simulate.glm.signal_layout import lay_out
 from theory.core import Array, checked, checked_fields, checks
 from theory.core.ranges import Count, NonNegative, NonNegativeCount, Positive, Real, Share, Vector
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,
@@ -28,7 +29,7 @@ GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearMode
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Group:
+class Group(KeepsReadOnly):
     """Describes one group of Gaussian samples x with one `mean` (p,) and one `covariance`, and how it is labeled.
 
     The group is a `share` of all samples. `covariance` is (p,) if it is diagonal, else (p, p). A teacher (p,) sees the

@@ -49,8 +49,8 @@ def row_heterogeneity(
     were subtracted. The standard error is that of a mean over n rows. It is too small where the law of tau has no
     fourth moment, and the more so, the heavier its tail.
 
-    ValueError for an X that is no finite matrix of at least three rows and two columns, for lam <= 0, and for less than
-    19 rotations, with which no p-value is below 0.05.
+    ValueError for an X that is no finite matrix of at least three rows and two columns, or has zeros alone, for
+    lam <= 0, and for less than 19 rotations, with which no p-value is below 0.05.
 
     >>> from simulate.masked import sample
     >>> from theory.models import AR1, EqualScales, StudentTScales
@@ -62,6 +62,8 @@ def row_heterogeneity(
     data = as_row_blocks("X", X).all_rows()
     if data.shape[0] < 3 or data.shape[1] < 2:
         raise ValueError(f"X must have at least 3 rows and 2 columns, got shape {data.shape}")
+    if not data.any():
+        raise ValueError("X must have an entry that is not zero: rows of zeros have no scale")
     fitted = fit(RowBlocks.of_array("X", data), lam)
     scales = row_scales(fitted, data)
     observed = float(np.mean(scales**2))

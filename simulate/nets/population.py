@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from theory.core import Array, Count, Matrix, Vector, checked, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models import FactoredStack, Potts, VanillaEncoder
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
@@ -17,7 +18,7 @@ NORMALIZED = 1e-9  # how far sums of probabilities may be from one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MaskedContexts:
+class MaskedContexts(KeepsReadOnly):
     """R contexts in which one site is hidden, and the law of its color: all that a masked loss depends on.
 
     Row r hides site `sites[r]` of the state `states[r]` (states (R, L), whose own color at that site says nothing);

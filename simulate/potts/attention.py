@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from theory.core import Array, Count, Matrix, Within, checked, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States, blocks, checked_samples
@@ -17,7 +18,7 @@ Scale = Annotated[float, Within(0.0, 1e150, closed=(False, True))]
 
 
 @dataclass(frozen=True, eq=False)
-class AttentionLayer:
+class AttentionLayer(KeepsReadOnly):
     """A layer with the logits A X V^T + h of an input X (..., L, C) with one-hot rows (arXiv:2304.07235).
 
     The `attention` A (L, L) depends on positions only, and the `values` V (C, C), with rows for predicted colors, on
@@ -116,7 +117,8 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
         raise ValueError(
             f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {checks.shown(sites)}"
         )
-    return back_propagated(layer.attention, layer.values, layer.fields, checked, masked)
+    # An unsigned integer of 64 bits and a signed one would meet in a floating-point number.
+    return back_propagated(layer.attention, layer.values, layer.fields, checked.astype(np.int64, copy=False), masked)
 
 
 def back_propagated(

@@ -165,3 +165,12 @@ def test_published_descents_favor_full_equations_at_ten_units():
         assert ours < 0.6 * stored
     assert deviation("relu", "descent", 10, 2.5) < 0.08
     assert deviation("relu", "descent", None, 2.5) > 0.3
+
+
+def test_a_start_may_lead_to_a_state_above_the_least_energy():
+    """The energies are those of the functional of these tests, and tell the state of least energy from the other."""
+    model = NarrowNetwork(alpha=0.097, activation="relu", hidden_units=10, readout="equal")
+    least, other = (ground_state(model, 0.01, start=start, check=False) for start in ("teacher", "random"))
+    assert least.energy < 0.7 * other.energy
+    for found in (least, other):
+        assert found.energy == pytest.approx(-energy(found.modes.ravel(), "relu", 0.097, 0.0, 0.01, 10) / 10, rel=1e-5)

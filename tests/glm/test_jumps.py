@@ -1,9 +1,11 @@
 """Losses that are not convex: jumps of the proximal operator, the stability of replica symmetry, and bounds."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from figures.glm.sigmoid import LARGEST_CONVEX, _ends_of_branches
 from simulate.core import Estimate, stream
 from tests.glm.own_losses import Sigmoid, averages_over_prox, bend, common_tangent, force
 from tests.glm.settings import teacher_problem
@@ -311,3 +313,13 @@ def test_a_bias_that_balances_no_forces_is_refused_with_a_reason():
     with pytest.raises(ConvergenceError, match="no bias may balance the forces"):
         glm.solve(model)
     assert not glm.solve(model, check=False).converged
+
+
+@pytest.mark.parametrize("excess", [1e-15, 1e-8, 0.1, 1e3, 1e9])
+def test_branches_of_the_sigmoid_of_figures_end_where_its_energy_stops_bending_upward(excess):
+    V = float(np.nextafter(LARGEST_CONVEX * (1 + excess), np.inf))
+    with mpmath.workdps(60):
+        roots = mpmath.polyroots([-2, 3, -1, 1 / mpmath.mpf(V)], maxsteps=500, extraprec=500)
+        exact = [float(mpmath.log(s / (1 - s))) for s in sorted(mpmath.re(s) for s in roots)[:2]]
+    # They merge like a square root of the excess, in which V and 6 sqrt 3 have the rounding of a double.
+    np.testing.assert_allclose(_ends_of_branches(V), exact, rtol=1e-12 if excess > 1e-9 else 1e-7)

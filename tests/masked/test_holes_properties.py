@@ -192,3 +192,12 @@ def test_the_edge_is_the_smallest_ridge_of_any_leverage():
     assert modes.least() <= min(ridges)
     assert modes.least() == pytest.approx(min(ridges), rel=1e-5)
     np.testing.assert_allclose(ridges, 0.25 - 1.25 / (1 + leverages) + 0.625 / leverages, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("method", "d"), [("pairwise", 5), ("own_rows", 6), ("own_rows", 9)])
+def test_columns_that_are_alike_have_one_ridge_though_each_is_solved_with_its_own_rounding(method, d):
+    model = MissingEntries(ring(d, 0.4), 2.3, 1.5, 0.3, method=method)
+    ridge = masked.solve(model, exact_size=True).effective_ridge
+    assert isinstance(ridge, float)
+    unlike = MissingEntries(ring(d, 0.4), 2.3, 1.5, [0.3] * (d - 1) + [0.3 + 1e-9], method=method)
+    assert np.shape(masked.solve(unlike, exact_size=True).effective_ridge) == (d,)

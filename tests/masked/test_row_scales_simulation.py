@@ -182,6 +182,7 @@ def test_leave_one_out_chooses_the_better_ridge():
     [
         (lambda X: row_heterogeneity(X[:2], 0.1, stream(0)), "X must have at least 3 rows"),
         (lambda X: row_heterogeneity(X[:, :1], 0.1, stream(0)), "X must have at least 3 rows and 2 columns"),
+        (lambda X: row_heterogeneity(0 * X, 0.1, stream(0)), "X must have an entry that is not zero"),
         (lambda X: row_heterogeneity(X, 0.0, stream(0)), "lam must lie in"),
         (lambda X: row_heterogeneity(X, 0.1, stream(0), rotations=18), "rotations"),
         (lambda X: row_heterogeneity(np.where(X > 2, np.nan, X), 0.1, stream(0)), "X"),

@@ -81,6 +81,18 @@ def test_random_layers_have_the_variances_that_are_said():
         assert chi2.isf(1 - 1e-6, count) < squares.sum() / scale**2 < chi2.isf(1e-6, count)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, ">i4"])
+def test_gradients_of_states_of_any_integers(dtype):
+    layer = random_layer()
+    states, sites = STATES[:7, :5] % 4, np.arange(7) % 5
+    for given, expected in zip(
+        loss_and_gradient(layer, states.astype(dtype), sites.astype(dtype)),
+        loss_and_gradient(layer, states, sites),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(given, expected)
+
+
 def test_gradient_by_differences():
     layer, rng = random_layer(), stream(1, "gradient")
     states, sites = rng.integers(4, size=(30, 5)), rng.integers(5, size=30)

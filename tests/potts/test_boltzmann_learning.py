@@ -380,3 +380,10 @@ def test_wrong_values_are_refused_by_name():
         ),
     }
     assert_all_refused(examples, n=40, seed=0)
+
+
+@pytest.mark.parametrize("penalties", [{"l2": 1e4}, {"l2": 0.1, "field_l2": 1e5}])
+def test_steps_that_diverge_are_told_so(penalties):
+    states = stream(0, "diverging").integers(0, 2, (20, 3))
+    with pytest.raises(FitError, match=r"diverged at l2 = .*: lower rate or the penalties"):
+        boltzmann_learning(states, 2, rng=stream(1), max_iter=60, n_chains=16, n_checked=256, **penalties)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 from simulate.core import stream
 from theory.models import (
@@ -106,6 +107,27 @@ def test_a_steep_symbol_has_one_bulk_which_its_first_nodes_do_not_show():
     predictor = predictor_law(model)
     assert len(predictor.edges) == 1
     assert distance(predictor, a) < FARTHEST
+
+
+def edges_of_autoregression(r, alpha):
+    """The stationary points of z(k) = -k (1 - df1(k)/alpha) for alpha > 1; df1, the mean of s/(s + k), is closed."""
+
+    def z(k):
+        level = 1 - r * r + k * (1 + r * r)
+        return -k * (1 - (1 - r * r) / (level * np.sqrt(1 - (2 * r * k / level) ** 2)) / alpha)
+
+    least = (1 - r) / (1 + r)
+    options = {"method": "bounded", "options": {"xatol": 1e-12}}
+    low = -minimize_scalar(lambda k: -z(k), bounds=(-(1 - 1e-9) * least, -1e-6 * least), **options).fun
+    return low, minimize_scalar(z, bounds=(-1e3 / least, -(1 + 1e-9) / least), **options).fun
+
+
+def test_a_steep_spectrum_is_answered_as_long_as_its_nodes_do_not_show():
+    """More than an eighth of the first 1000 nodes have bulks of their own, and yet 2^14 nodes do not show."""
+    law = covariance_law(AR1(math.inf, 0.99), 5.0)
+    np.testing.assert_allclose(law.edges, [edges_of_autoregression(0.99, 5.0)], rtol=1e-9)
+    assert law.residual < 1e-7
+    assert law.mean() == pytest.approx(1, abs=1e-7)
 
 
 def test_rows_of_different_scale_keep_the_gap():

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from theory.core import checks
 from theory.core.ranges import Range
+from theory.core.read_only import KeepsReadOnly
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -93,7 +94,7 @@ def checked_fields(record: object) -> None:
             object.__setattr__(record, name, converted)
 
 
-class CheckedRecord:
+class CheckedRecord(KeepsReadOnly):
     """The base of records whose fields are checked and converted by their annotations, and by nothing else."""
 
     def __post_init__(self) -> None:

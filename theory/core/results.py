@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory.core.frames import table
+from theory.core.read_only import KeepsReadOnly
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_SHOWN_ENTRIES = 4  # entries of an array that a repr still writes out
-READ_ONLY = "_read_only"  # where a pickle says which arrays nobody can write to
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Result:
+class Result(KeepsReadOnly):
     """A frozen answer together with the evidence for it.
 
     `residual` is the relative residual of the equations at the returned numbers, `iterations` the number of steps that
@@ -24,7 +24,6 @@ class Result:
     the tolerance. The defaults are those of a closed form, which needs no verification.
 
     Subclasses are declared with `@dataclass(frozen=True, eq=False, repr=False)` and pass the evidence by keyword.
-    Arrays that nobody can write to stay so in pickles and copies, which alone would forget it.
     """
 
     residual: float = 0.0
@@ -37,16 +36,6 @@ class Result:
         if shown.get("iterations", 0) is None:  # nothing was iterated, and nothing is said of it
             del shown["iterations"]
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in shown.items())})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        fixed = [name for name, value in self.__dict__.items() if _is_read_only(value)]
-        return {**self.__dict__, READ_ONLY: fixed}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        own = dict(state)
-        for name in own.pop(READ_ONLY, ()):  # pickles of before say nothing of it
-            own[name].setflags(write=False)
-        self.__dict__.update(own)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: a table of the names and values of the repr, long arrays by their range."""
@@ -79,10 +68,6 @@ class SolverResult(Result):
     residual: float = dataclasses.field()  # without field() the default of Result would be inherited
     iterations: int | None = dataclasses.field()
     converged: bool = dataclasses.field()
-
-
-def _is_read_only(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and not value.flags.writeable
 
 
 def _is_plain(value: Any) -> bool:

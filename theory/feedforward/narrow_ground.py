@@ -22,13 +22,14 @@ ADVICE = "take another start, a larger max_iter, or a less extreme lam"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroundState(WithReplicon, SolverResult):
-    """Holds orders and errors of the weights W that minimize sum (y - s)^2/2 + lam |W|^2/2, per unit and weight.
+    """Holds orders and errors of weights W at a minimum of sum (y - s)^2/2 + lam |W|^2/2, the least or another one.
 
     `self_overlap` Q is |w|^2/N, `teacher_overlap` m the overlap with the teacher, and `susceptibility` chi the limit of
     beta (Q - q), q that of two samples at inverse temperature beta: the response of a weight to a force on it. `risk`
     is the mean of (s - s*)^2 on fresh inputs without the noise of labels, and `train_error` the mean of (y - s)^2 over
-    the training samples. `replicon` is the limit of that of `TemperedOrders`, stable above 0. `modes` has Q, chi and m
-    of each kind of mode in its columns (see `TemperedOrders`), one row without `hidden_units`.
+    the training samples. `energy` is the minimum per weight, (alpha train_error + lam self_overlap)/2, by which states
+    of several starts compare. `replicon` is the limit of that of `TemperedOrders`, stable above 0. `modes` has Q, chi
+    and m of each kind of mode in its columns (see `TemperedOrders`), one row without `hidden_units`.
     """
 
     self_overlap: float
@@ -36,6 +37,7 @@ class GroundState(WithReplicon, SolverResult):
     teacher_overlap: float
     risk: float
     train_error: float
+    energy: float
     replicon: float
     modes: Array = field(repr=False)
 
@@ -50,7 +52,7 @@ def ground_state(
     max_iter: Count = 2_000,
     check: bool = True,
 ) -> GroundState:
-    """Compute what the student of linear labels that minimizes sum (y - s)^2/2 + lam |W|^2/2 learns.
+    """Compute what the student of linear labels learns at the minimum of sum (y - s)^2/2 + lam |W|^2/2 of its start.
 
     This is the limit of `tempered_orders` for beta -> infinity at the weight decay beta lam, where chi = beta (Q - q)
     stays finite (derived here). With k_rho the derivative of the kernel by the covariance, M and V as in
@@ -67,8 +69,8 @@ def ground_state(
     closed form), and where the replicon is not positive; `check` False returns that point with `converged` False. The
     replicon holds E f''^2 of the activation. It is infinite for ReLU, so that replica symmetry is broken there whenever
     labels are not fitted exactly, however little; the replica-symmetric errors are then an approximation. A start leads
-    to one stationary state, of several: their energies per weight, (alpha train_error + lam self_overlap)/2, say which
-    is the least. Ten ReLU units are caught above it from random weights at alpha near 0.097 for lam = 0.01.
+    to one stationary state, of several, which need not be that of least `energy`: compare those of both starts. Ten
+    ReLU units of equal signs are caught above it from random weights at alpha near 0.097 for lam = 0.01.
 
     >>> found = ground_state(NarrowNetwork(alpha=3.0, activation="erf", hidden_units=10), lam=0.01)
     >>> round(found.risk, 8), round(found.teacher_overlap, 6), found.replicon > 0
@@ -168,14 +170,15 @@ class GroundSystem(System):
         """Return the orders and errors of a solution."""
         at, modes = _Averages(self, found.value), found.value.reshape(-1, 3)
         Q, chi, m = (float(one) for one in self.mix[0] @ modes)
-        unit = modes[:, 1] / np.sqrt(self.counts)
+        unit, train_error = modes[:, 1] / np.sqrt(self.counts), at.E / at.c**2
         replicon = -math.inf
         if np.isfinite(at.bends).all():
             bend = self.mix.T @ ((self.weights * self.signs * at.bends)[:, None] * self.mix)
             energy = self.counts.sum() * self.alpha / at.c**2 * (np.outer(at.c_chi, at.c_chi) + at.E * bend)
             replicon = float(1 - np.linalg.eigvalsh(energy * np.outer(unit, unit))[-1])
         return GroundState(
-            *(Q, chi, m, at.E - self.noise, at.E / at.c**2, replicon, modes),
+            *(Q, chi, m, at.E - self.noise),
+            *(train_error, (self.alpha * train_error + self.lam * Q) / 2, replicon, modes),
             residual=found.residual,
             iterations=found.iterations,
             converged=found.converged and at.error <= KERNEL_ERROR and replicon > 0,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.core.arrays import Array
+from theory.core.read_only import KeepsReadOnly
 from theory.masked.errors import (
     SampleFactors,
     conditional_variances,
@@ -28,7 +29,7 @@ Numbers = float | Array  # one number, or one for each coordinate where the size
 
 
 @dataclass(frozen=True, eq=False)
-class RidgePoint:
+class RidgePoint(KeepsReadOnly):
     """The effective ridge, what follows from it, and the evidence for it.
 
     Rows of scale t weigh t/(g + t y) in the fit, where g = lam/kappa is the `weight` and y = df1/alpha the `share`: in

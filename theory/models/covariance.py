@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from theory.core import Array, checks
+from theory.core.read_only import KeepsReadOnly, marked
 from theory.models import spectrum
 from theory.models.eigenmodes import eigenmodes
 from theory.models.matrices import semidefinite_matrix
@@ -22,7 +23,7 @@ Computed = TypeVar("Computed")
 SHARES_TOLERANCE = 1e-9  # of the sum of the shares of a user's own modes
 
 
-class Covariance(ABC):
+class Covariance(KeepsReadOnly, ABC):
     """The population covariance Sigma (d, d) of the inputs x: the base of all families of covariances.
 
     A family is a frozen dataclass with a field `d`. It defines its matrix by `_matrix`, its modes for d -> infinity by
@@ -158,10 +159,7 @@ class Covariance(ABC):
             raise ValueError(f"{type(self).__name__} {cure}: {failed}") from failed
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        return marked({field.name: getattr(self, field.name) for field in dataclasses.fields(self)})  # type: ignore[arg-type]
 
 
 def set_checked(record: object, **checked: object) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from theory.core import Array, AtLeast, Count, FiniteArray, Matrix, Positive, Real, checked, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 
 MAX_LAYERS = 16  # the degree of the logits, 2^17 - 2, is then still far from where powers of weights lose all meaning
 LayerCount = Annotated[int, AtLeast(1, most=MAX_LAYERS)]
@@ -14,7 +15,7 @@ MAX_LOGIT = 1e150  # bound for logits, so that their squares and products with w
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FactoredStack:
+class FactoredStack(KeepsReadOnly):
     """A network of N layers of factored attention with squares between them, with or without skip connections.
 
     The input X_0 (L, C) holds the one-hot colors of L sites, and zeros at the masked site. Layer l computes

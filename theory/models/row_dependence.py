@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from theory.core import Array, checked, checks
+from theory.core.read_only import KeepsReadOnly, marked
 from theory.models.covariance import frozen, set_checked
 from theory.models.matrices import semidefinite_matrix
 from theory.models.row_scales import EXACT, GAUSSIAN, PointScales, RowScales
@@ -19,7 +20,7 @@ from theory.models.row_scales import EXACT, GAUSSIAN, PointScales, RowScales
 MAX_SAMPLE_RATIO = 1e100  # short of infinity
 
 
-class RowDependence(ABC):
+class RowDependence(KeepsReadOnly, ABC):
     """The covariance T (n, n) between the n rows of the data: the base of all dependences.
 
     Rows are X = T^(1/2) Z Sigma^(1/2) with independent standard Gaussian Z: row i has the covariance T_ii Sigma, and
@@ -153,10 +154,7 @@ class RowDependence(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the parameters alone: a pickle carries no cached matrices."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        return marked({field.name: getattr(self, field.name) for field in dataclasses.fields(self)})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.core import Array, checks
+from theory.core.read_only import KeepsReadOnly
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class Spectrum(KeepsReadOnly):
     """The modes of a covariance Sigma: all that traces and diagonals of functions of Sigma need.
 
     For a finite matrix the modes are its distinct eigenvalues; for a limit d -> infinity they are the nodes of a

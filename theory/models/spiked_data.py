@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from theory.core import Array, NonNegative, Positive, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.conventions import SampleRatio
 from theory.models.covariance import Covariance, set_checked
 from theory.models.joint_rows import DependentRows, require_rows
@@ -19,7 +20,7 @@ ReadOut = Literal["data_units", "reported", "standard_units", "best_diagonal"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpikedData(DependentRows):
+class SpikedData(DependentRows, KeepsReadOnly):
     """Gaussian rows x ~ N(0, noise + strength u u^T), n = alpha d of them, and the method that looks for u.
 
     `direction` is u, (d,), of unit length; None stands for a random direction, spread over all coordinates (a

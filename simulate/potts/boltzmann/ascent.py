@@ -11,6 +11,7 @@ from simulate.potts.boltzmann.kernels import blend_shares, climb, set_fields
 from simulate.potts.boltzmann.shares import pair_shares, share_rows, site_shares
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.kernels.samplers import DenseChains
+from theory.core import FitError
 from theory.models import DensePottsModel
 from theory.models.potts import zero_sum
 
@@ -66,7 +67,11 @@ class Ascent:
         self._blend(1.0)
 
     def step(self, n_sweeps: int, rate: float, memory: float) -> None:
-        """Make one step with all of these."""
+        """Make one step with all of these; what is then too large for numbers is told by `model`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._step(n_sweeps, rate, memory)
+
+    def _step(self, n_sweeps: int, rate: float, memory: float) -> None:
         self.chains.run(n_sweeps)
         self._blend(memory)
         J, h = self.chains.couplings, self.chains.local_fields
@@ -85,10 +90,14 @@ class Ascent:
         return agreement(self.target, self.shares, self.n_sites, self._n_threads)
 
     def model(self) -> DensePottsModel:
-        """Return the present model, in the zero-sum gauge."""
+        """Return the present model, in the zero-sum gauge; FitError where steps that were too large diverged."""
         L, C = self.f.shape
         J = self.chains.couplings[:, :L, :, :C].transpose(0, 1, 3, 2).astype(float)
-        return zero_sum(DensePottsModel(J, self.chains.local_fields.astype(float)))
+        h = self.chains.local_fields.astype(float)
+        if not (np.isfinite(J).all() and np.isfinite(h).all()):
+            at = f"l2 = {self._l2:g}, field_l2 = {self._field_l2:g}"
+            raise FitError(f"boltzmann_learning diverged at {at}: lower rate or the penalties, or take more sequences")
+        return zero_sum(DensePottsModel(J, h))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that the next step depends on, beside what the ascent was made with."""

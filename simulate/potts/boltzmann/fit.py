@@ -150,8 +150,8 @@ def boltzmann_learning(
 
     ValueError for bad arguments, MemoryError where the couplings do not fit, CheckpointError where the file belongs to
     another run or cannot be written. FitError, with the fit as `.fit`, where `max_iter` steps do not suffice;
-    `check=False` returns that fit. Derived here: the step is Newton's for independent sites, whose variance of a
-    product of two centered indicators is close to f_i(a) f_j(b).
+    `check=False` returns that fit. FitError where steps diverge, too. Derived here: the step is Newton's for
+    independent sites, whose variance of a product of two centered indicators is close to f_i(a) f_j(b).
 
     >>> rng = np.random.default_rng(0)
     >>> states = rng.integers(0, 2, (500, 3))

@@ -54,9 +54,9 @@ def table(n: int, d: int) -> np.ndarray:
 
 
 def labeled(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return Gaussian inputs with labels +-1 of a noisy rule."""
+    """Return Gaussian inputs with labels +-1 of a noisy rule, whose noise has a stream of its own."""
     X = table(n, p)
-    return X, np.where(X[:, 0] + rng().standard_normal(n) > 0, 1.0, -1.0)
+    return X, np.where(X[:, 0] + stream(0, "costs", "labels").standard_normal(n) > 0, 1.0, -1.0)
 
 
 def harmonic(p: int) -> GeneralizedLinearModel:

@@ -18,6 +18,8 @@ from theory.masked.holes.solution import MissingEntriesSolution
 from theory.models import MissingEntries
 from theory.numerics import ConvergenceError, Solution
 
+ALIKE = 1e-12  # relative difference of the ridges of columns for which there is one
+
 
 def solve_missing_entries(
     model: MissingEntries, exact_size: bool, patterns: int | None, seed: int
@@ -78,7 +80,8 @@ def _effective_ridge(model: MissingEntries, weights: Sequence[RowWeight]) -> flo
     if model.method == "pairwise":
         odds = (1 - np.asarray(model.seen_rates)) / model.seen_rates * model.covariance.variances
         ridges = ridges - (factors - 1) * odds
-    return float(ridges[0]) if np.ptp(ridges) == 0 else ridges
+    # Columns that are alike are solved one by one, each with its own rounding.
+    return float(ridges[0]) if np.ptp(ridges) <= ALIKE * abs(model.lam * factors).max() else ridges
 
 
 def _solution(

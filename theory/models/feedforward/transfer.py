@@ -6,11 +6,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from theory.core import Array, Count, Within, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NestedFeatures:
+class NestedFeatures(KeepsReadOnly):
     """Nested spaces of features V_L < ... < V_1 < V_0 = R^d: freezing the first l layers leaves those of V_l.
 
     `dimensions` (L + 1,) are k_0 = d > k_1 > ... > k_L, the numbers of features that are left. Inputs are x ~ N(0, I_d)
@@ -66,7 +67,7 @@ class NestedFeatures:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkTransfer:
+class NetworkTransfer(KeepsReadOnly):
     """A pair of related tasks, each with labels of a random deep network, between which a network is transferred.
 
     The source's teacher has hidden tanh layers of `width` neurons and a linear read-out, on inputs N(0, 1) of dimension

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from theory.core import Array, FiniteArray, Matrix, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
@@ -13,7 +14,7 @@ MAX_SIGNAL = 1e100  # of an entry, so that products of two, and their sums, are 
 
 
 @dataclass(frozen=True, eq=False)
-class Modes:
+class Modes(KeepsReadOnly):
     """Hold commuting covariances in their common eigenbasis, and the Gram matrix of the signals in each mode.
 
     `weights` (M,) are the shares of the p dimensions in each mode, summing to 1, and `covariances` (C, M) the
@@ -99,7 +100,7 @@ class Modes:
 
 
 @dataclass(frozen=True, eq=False)
-class DenseModes:
+class DenseModes(KeepsReadOnly):
     """Hold covariances (C, p, p) that need not commute, and signals (A, p) as in `Modes`.
 
     The signal of a cluster mean mu is sqrt(p) mu, that of a teacher field nu sqrt(p) Cov(x, nu).

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from theory.core import Array, Correlation, Count, Matrix, Positive, Vector, checked, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
 from theory.models.glm.eigenbasis import content_digest
@@ -16,7 +17,7 @@ from theory.models.glm.objective import LossOrName, SumObjective
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenManifold:
+class HiddenManifold(KeepsReadOnly):
     """A task on a hidden manifold: inputs x = erf(F c) of c ~ N(0, I_D) with labels of c (arXiv:2106.05418).
 
     The labels are sign(theta.c/sqrt(D)) with |theta|^2 = D. `input_map` F (N, D) has rows of unit norm on average, and

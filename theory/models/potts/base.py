@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from theory.core import Array, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.potts.batches import States, blocks
 
 MAX_SCORE = 1e300  # bound for scores and for scores times beta, so that no sum of them overflows
 
 
-class Potts(ABC):
+class Potts(KeepsReadOnly, ABC):
     """A model of L sites with C colors: states s in {0, ..., C-1}^L have the probability P(s) = exp(beta S(s))/Z.
 
     The score S(s) is minus the energy, and includes the `fields` (L, C). Batches of states have shape (..., L).

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.core import Array, Count, NonNegative, Vector, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.covariance import set_checked
 from theory.models.potts.base import Potts, require_finite_scores, site_fields
 from theory.models.potts.batches import States
@@ -15,7 +16,7 @@ from theory.models.potts.factored import SYMMETRY
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interaction:
+class Interaction(KeepsReadOnly):
     """A term sum_t strengths[t] W[s_i, s_j, ...] of a score, over T groups of k >= 2 distinct sites.
 
     `sites` (T, k) lists the groups, `strengths` (T,) their factors. `colors` W, an array with k axes of length C, is
@@ -55,7 +56,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupInteraction:
+class GroupInteraction(KeepsReadOnly):
     """A term sum_t W_t[s_i, s_j, ...] of a score, in which each of T groups of k >= 2 distinct sites has its own W_t.
 
     `sites` (T, k) lists the groups, `colors` (T, C, ..., C) their tensors with k axes of colors each, which need not be

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from theory.core import Array, Several, checked, checked_fields, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.eigenmodes import without_rounding
@@ -40,7 +41,7 @@ def contrasts(states: Any, n_colors: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class ContrastPopulation:
+class ContrastPopulation(KeepsReadOnly):
     """The mean and the covariance of the contrasts of L >= 2 sites with C colors.
 
     `covariance` is a covariance record of dimension L (C-1), in the order of `contrasts`; every site must vary. `mean`

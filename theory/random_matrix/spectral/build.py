@@ -32,7 +32,7 @@ MAX_ATOMS = 16  # atoms: a limit d -> infinity with more is a continuous measure
 ROUNDING_WIDTH = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
 MAX_LIMIT_NODES = 16384  # that a limit is refined to
 MAX_SEARCHED_NODES = 2048  # likewise where bulks have to be searched
-MAX_NODES_WITH_OWN_BULKS = 1024  # beyond which it is given up where many of them still have a bulk of their own
+MAX_NODES_WITH_OWN_BULKS = MAX_LIMIT_NODES // 8  # beyond which it is given up where many of them still have one
 MAX_SEARCHES = 3  # each with the points, in gaps, at which the one before was found to have missed them
 # Relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy.
 NARROW_BULK_WIDTH = 3e-5

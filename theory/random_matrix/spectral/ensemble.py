@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.core import Array, checks
+from theory.core.read_only import KeepsReadOnly
 from theory.models import Covariance, Isotropic, MaskedRidge, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.effective_ridge import solve_effective_ridge
@@ -38,7 +39,7 @@ class ScalarEquation:
 
 
 @dataclass(frozen=True, eq=False)
-class CommutingEnsemble:
+class CommutingEnsemble(KeepsReadOnly):
     """An ensemble S whose matrices D^1/2 Sigma D^1/2 and Lam D commute, so that it depends on atoms alone.
 
     The rows X ~ N(0, Sigma) are n = alpha d, and D and Lam are fixed; an atom is a common eigenvector.
