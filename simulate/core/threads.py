@@ -1,7 +1,8 @@
 """Shares work among threads, for compiled functions that release Python's lock."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -11,28 +12,59 @@ Result = TypeVar("Result")
 Mapping = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
-@contextmanager
-def mapping(n_threads: int) -> Iterator[Mapping]:
-    """Give what maps a function over items by `n_threads` threads, which serve all calls until the context ends.
-
-    Results come in the order of the items whatever the number of threads, so sums over them have the same rounding.
-    With one thread it is the builtin `map`, which computes an item when its result is asked for.
-    """
-    if n_threads == 1:
-        yield map
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield pool.map
-
-
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
     """Yield function(item) for each of `items`, in their order, computed by `n_threads` threads.
 
     The order is that of the items whatever the number of threads, so sums over the results have the same rounding. With
     one thread no pool is made and each item is computed when its result is asked for.
     """
-    with mapping(n_threads) as mapped:
-        yield from mapped(function, items)
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from pool.map(function, items)
+
+
+@contextmanager
+def mapping(n_threads: int) -> Iterator[Mapping]:
+    """Give a function like `map`, whose calls are shared by `n_threads` threads that last until the context ends.
+
+    Results come in the order of the items whatever the number of threads, so sums over them have the same rounding.
+    The calling thread is one of those that work: one that only waited would be woken for each result, and take a core
+    from the others for as long. With one thread it is `map` itself.
+    """
+    if n_threads == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+
+        def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+            given = list(items)
+            found: list[Any] = [None] * len(given)
+            left = deque(range(len(given)))
+
+            def work() -> None:
+                try:
+                    while True:
+                        try:
+                            place = left.popleft()
+                        except IndexError:
+                            return
+                        found[place] = function(given[place])
+                except BaseException:
+                    left.clear()  # so that no thread begins what nobody will ask for
+                    raise
+
+            others = [pool.submit(work) for _ in range(min(n_threads, len(given)) - 1)]
+            try:
+                work()
+            finally:
+                wait(others)
+            for each in others:
+                each.result()
+            return found
+
+        yield mapped
 
 
 def share(work: Callable[[Item], object], parts: Sequence[Item]) -> None:

@@ -10,11 +10,32 @@ from simulate.core.threads import in_threads, mapping, share
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_results_come_in_the_order_of_the_items(n_threads):
     assert list(in_threads(lambda item: item**2, range(20), n_threads)) == [item**2 for item in range(20)]
+    with mapping(n_threads) as mapped:
+        assert list(mapped(lambda item: item**2, range(20))) == [item**2 for item in range(20)]
+        assert list(mapped(lambda item: item**2, [])) == []
 
 
 def test_threads_work_at_the_same_time():
     together = threading.Barrier(3, timeout=20)
     assert len(list(in_threads(lambda item: together.wait(), range(3), 3))) == 3
+
+
+def test_a_mapping_begins_nothing_after_an_error():
+    begun, both = [], threading.Barrier(2, timeout=20)
+
+    def fails(item):
+        begun.append(item)
+        both.wait()  # two threads have an item each
+        if item == 0:
+            raise ZeroDivisionError
+        begun_after.wait(timeout=20)  # until the error has emptied the list
+
+    begun_after = threading.Event()
+    with mapping(2) as mapped:
+        threading.Timer(0.2, begun_after.set).start()
+        with pytest.raises(ZeroDivisionError):
+            mapped(fails, range(100))
+    assert sorted(begun) == [0, 1]
 
 
 def test_a_mapping_keeps_its_threads_from_call_to_call():
@@ -27,7 +48,8 @@ def test_a_mapping_keeps_its_threads_from_call_to_call():
     with mapping(2) as mapped:
         first, second = (set(mapped(thread_of, range(2))) for _ in range(2))
     assert first == second
-    assert len(first - {threading.get_ident()}) == 2
+    assert len(first) == 2
+    assert threading.get_ident() in first
     with mapping(1) as mapped:
         assert mapped is map
 
@@ -41,6 +63,8 @@ def test_errors_reach_the_caller(n_threads):
 
     with pytest.raises(ZeroDivisionError):
         list(in_threads(fails_at_two, range(5), n_threads))
+    with mapping(n_threads) as mapped, pytest.raises(ZeroDivisionError):
+        list(mapped(fails_at_two, range(5)))
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5])
