@@ -10,6 +10,7 @@ import pickle
 import platform
 import resource
 import signal
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,9 @@ def in_a_copy(function: Callable[[], Any], limit: float = LIMIT_SECONDS) -> Any:
     The copy has all packages already, whose import would take longer than most jobs. PeerError where it fails.
     """
     reading, writing = os.pipe()
-    if (child := os.fork()) == 0:
+    with warnings.catch_warnings(action="ignore"):  # of packages whose threads a copy has not: no job is theirs
+        child = os.fork()
+    if child == 0:
         signal.alarm(int(limit))
         try:
             answer = ("done", function())
