@@ -412,7 +412,10 @@ class Huber:
         return np.clip(t, -1, 1)
 
 
-@pytest.mark.parametrize(("n", "p"), [(100, 50), (400, 200), (1000, 500), (300, 600), (20_000, 50)])
+@pytest.mark.parametrize(
+    ("n", "p"),
+    [(100, 50), (400, 200), (1000, 500), (300, 600), (4000, 1000), (2000, 2000), (20_000, 50), (100_000, 50)],
+)
 def test_own_losses(jobs, n, p):
     """Ours proves the minimum by a lower bound, which L-BFGS does not."""
     (X, _), loss, lam = samples(n, p), Huber(), 0.1
