@@ -41,18 +41,14 @@ def mapping(n_threads: int) -> Iterator[Mapping]:
         def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
             given = list(items)
             found: list[Any] = [None] * len(given)
-            left = deque(range(len(given)))
+            places = iter(range(len(given)))  # of which every thread takes the next one, and no two the same
 
             def work() -> None:
                 try:
-                    while True:
-                        try:
-                            place = left.popleft()
-                        except IndexError:
-                            return
+                    for place in places:
                         found[place] = function(given[place])
                 except BaseException:
-                    left.clear()  # so that no thread begins what nobody will ask for
+                    deque(places, maxlen=0)  # takes what is left: nobody will ask for it
                     raise
 
             others = [pool.submit(work) for _ in range(min(n_threads, len(given)) - 1)]

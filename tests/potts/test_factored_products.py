@@ -5,6 +5,7 @@ import pytest
 from scipy.special import log_softmax, logsumexp
 
 from simulate.core import stream
+from simulate.core.cache_lines import aligned_zeros
 from simulate.potts import (
     AttentionLayer,
     factored_attention,
@@ -57,7 +58,7 @@ def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monk
 @pytest.mark.parametrize("width", [1, 20, 21, 50])
 def test_rows_of_a_block_of_many_samples_are_lines_of_the_cache(dtype, width):
     number = factored_kernel._block_samples(1000, 21 * width, width, dtype)
-    block = factored_kernel._aligned((3, number, width), dtype)
+    block = aligned_zeros((3, number, width), dtype)
     assert 12288 / (21 * width) - 16 < number <= 12288 / (21 * width)
     assert block.flags.c_contiguous
     assert all(row.ctypes.data % 64 == 0 for row in block)

@@ -81,7 +81,7 @@ class GroupCurvatures(Curvatures):
             found = inverse(both)
             return found if rows.start else np.concatenate([inverse(p + np.float32(2 * self._field_l2)), found])
 
-        for rows in blocks(v.size, p.size, most=2 * CHUNK_NUMBERS):
+        for rows in blocks(v.size, p.size, most=CHUNK_NUMBERS):
             # Fields come with the first rows. The vector is small: its numbers are computed once for all passes.
             place = slice((1 + rows.start) * p.size if rows.start else 0, (1 + rows.stop) * p.size)
             yield place, partial(_same, of_rows(rows))

@@ -1,19 +1,19 @@
 """Computes the pseudo-likelihood of factored attention and its gradient, without writing out J_ij(a, b)."""
 
 from dataclasses import dataclass
-from math import gcd, prod
+from math import gcd
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.cache_lines import CACHE_LINE_BYTES, aligned_zeros
 from simulate.core.threads import in_threads
 from simulate.potts.inference import factored_attention_first, factored_values_first
 from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
 BLOCK_LOGITS = 12288  # number of entries of the logits of a block of samples, of which four arrays stay in the cache
-CACHE_LINE_BYTES = 64
 COLORS_PER_SITE = 1.25  # where there are more, values are the first factor: then products of matrices are smaller
 MAX_BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
 MIN_BLOCK_SAMPLES = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
@@ -60,9 +60,9 @@ def attention_first(states: Any, weights: Any, A: Array, V: Array, h: Array) -> 
     by_site, across = (np.array(each.T, order="C") for each in (A, V))
     (L, C), dtype = h.shape, A.dtype
     n_samples = _block_samples(len(states), L * C, L, dtype)
-    attended, z, by_fields = (_aligned((C, n_samples, L), dtype) for _ in range(3))
+    attended, z, by_fields = (aligned_zeros((C, n_samples, L), dtype) for _ in range(3))
     rows = (*(each.reshape(C, -1) for each in (attended, z)), np.zeros((1, n_samples * L), dtype))
-    sums = _aligned((n_samples * L,), dtype), np.zeros(n_samples)
+    sums = aligned_zeros((n_samples * L,), dtype), np.zeros(n_samples)
     factors = by_site, V, across, np.tile(h.T, n_samples)
     gradients = np.zeros_like(A), np.zeros_like(V, dtype=float), by_fields.reshape(C, -1)
     kernel = factored_attention_first.loss_and_gradient
@@ -78,21 +78,14 @@ def values_first(states: Any, weights: Any, A: Array, V: Array, h: Array) -> tup
     across, by_color = (np.array(each.T, order="C") for each in (A, V))
     (L, C), dtype = h.shape, A.dtype
     n_samples = _block_samples(len(states), L * C, C, dtype)
-    values, z = (_aligned((L, n_samples, C), dtype) for _ in range(2))
+    values, z = (aligned_zeros((L, n_samples, C), dtype) for _ in range(2))
     rows = (*(each.reshape(L, -1) for each in (values, z)), np.zeros((1, n_samples * C), dtype))
-    sums = _aligned((n_samples * L,), dtype), np.zeros(n_samples)
+    sums = aligned_zeros((n_samples * L,), dtype), np.zeros(n_samples)
     factors = A, across, by_color, np.tile(h, n_samples)
     dA, dV, dh = np.zeros_like(A, dtype=float), np.zeros_like(V), np.zeros_like(h, dtype=float)
     kernel = factored_values_first.loss_and_gradient
     loss = kernel(states, weights, factors, (values, z), rows, sums, (dA, dV, dh, np.zeros_like(h)))
     return loss, dA, dV.T.astype(float), dh
-
-
-def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return zeros of this shape that begin where a line of the cache does."""
-    flat = np.zeros(prod(shape) + CACHE_LINE_BYTES // dtype.itemsize, dtype)
-    start = -flat.ctypes.data % CACHE_LINE_BYTES // dtype.itemsize
-    return flat[start : start + prod(shape)].reshape(shape)
 
 
 def _block_samples(n_samples: int, size: int, width: int, dtype: Any) -> int:

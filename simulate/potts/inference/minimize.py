@@ -91,9 +91,9 @@ def dot(a: Vector, b: Vector) -> float:
     return sum(float(a[piece] @ b[piece]) for piece in blocks(len(a), 1, most=CHUNK_NUMBERS))
 
 
-def parts(pieces: Sequence[Any], most: int = MAX_PARTS) -> list[Sequence[Any]]:
-    """Return the pieces of a vector in at most `most` groups of neighbors, whose numbers of pieces differ by one."""
-    bounds = np.linspace(0, len(pieces), min(most, len(pieces)) + 1).round().astype(int)
+def _parts(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
+    """Return the pieces of a vector in at most MAX_PARTS groups of neighbors, whose numbers of pieces differ by one."""
+    bounds = np.linspace(0, len(pieces), min(MAX_PARTS, len(pieces)) + 1).round().astype(int)
     return [pieces[start:stop] for start, stop in pairwise(bounds.tolist())]
 
 
@@ -146,7 +146,7 @@ class _History:
         if len(pieces) == 1:  # of a small vector the numbers are kept from the first pass to the second
             numbers = pieces[0][1]()
             pieces = [(pieces[0][0], lambda: numbers)]
-        shared, nothing = parts(pieces), np.zeros(HISTORY_PAIRS, x.dtype)
+        shared, nothing = _parts(pieces), np.zeros(HISTORY_PAIRS, x.dtype)
         factor, by_changes, by_steps = self._shares(gradient, shared) if self._pairs else (first_step, nothing, nothing)
         self._row = next(k for k in range(HISTORY_PAIRS + 1) if k not in self._pairs)
         if self._row == HISTORY_PAIRS:

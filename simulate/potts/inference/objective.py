@@ -41,7 +41,7 @@ class GroupLoss(NamedTuple):
 
 
 def site_groups(n_sites: int, n_colors: int) -> list[slice]:
-    """Return groups of neighboring sites, as large as each other, whose rows have about `ROW_NUMBERS` numbers.
+    """Return groups of neighboring sites, whose sizes differ by one at most and whose rows have about `ROW_NUMBERS`.
 
     Where there are many groups their number is a multiple of four, so that threads which share them end together.
     """

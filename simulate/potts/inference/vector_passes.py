@@ -1,8 +1,9 @@
 """Compiles the passes over long vectors in which a penalty is added and limited-memory BFGS makes its steps.
 
-Steps and changes are rows of arrays (pairs, n) in single precision. Each kernel works on the numbers from `start` to
-`stop`, so that pieces of vectors can be shared among threads, and reads them in blocks that stay in the first cache.
-Sums within a block have the precision of the vectors, sums over blocks are double.
+Steps and changes are rows of arrays (pairs, n) in single precision. The two passes that read all of them, for the
+products and for the move, work on the numbers from `start` to `stop`, so that threads can share the pieces of vectors,
+and read them in blocks that stay in the first cache. Products are summed within a block in the precision of the
+vectors, and over blocks in double precision.
 """
 
 from typing import Any
@@ -105,11 +106,11 @@ def move(
         for k in range(last - first):
             d[k] = minus * D[k] * d[k] + (b0 * s0[k] + b1 * s1[k]) + (b2 * s2[k] + b3 * s3[k])
         total += _dot(gradient, d)
-        old, made_here, point = kept[first:last], direction[first:last], x[first:last]
+        copy, step, point = kept[first:last], direction[first:last], x[first:last]
         for k in range(last - first):
-            old[k] = gradient[k]
+            copy[k] = gradient[k]
         for k in range(last - first):
-            made_here[k] = d[k]
+            step[k] = d[k]
         for k in range(last - first):
             point[k] += d[k]
     return total

@@ -6,7 +6,6 @@ took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; plain numba took
 `llvmlite.ir` is no stable interface. It was tested, against numpy, with numba 0.68.1 and llvmlite 0.50.0.
 """
 
-import math
 from typing import Any
 
 import llvmlite.ir as ir  # type: ignore[import-untyped]  # comes with numba, without types
@@ -14,10 +13,11 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from simulate.core.cache_lines import CACHE_LINE_BYTES, aligned_zeros
 from simulate.potts.kernels.compiled import compiled
 
 INDEX = ir.IntType(32)
-NUMBERS_PER_LINE = 16  # in single precision, in a line of the cache, 64 bytes
+NUMBERS_PER_LINE = CACHE_LINE_BYTES // 4  # in single precision, in a line of the cache
 
 
 def single_precision(couplings: Any) -> Any:
@@ -25,8 +25,7 @@ def single_precision(couplings: Any) -> Any:
     n_sites, _, n_colors, _ = couplings.shape
     shape = n_sites, n_sites + -n_sites % 4, n_colors, n_colors + -n_colors % 8
     # Rows begin with a line of the cache where they can, so that sixteen numbers are read from one line and not two.
-    numbers = np.zeros(math.prod(shape) + NUMBERS_PER_LINE, np.float32)
-    made = numbers[-numbers.ctypes.data // 4 % NUMBERS_PER_LINE :][: math.prod(shape)].reshape(shape)
+    made = aligned_zeros(shape, np.float32)
     for i in range(n_sites):
         made[i, :n_sites, :, :n_colors] = couplings[i].transpose(0, 2, 1)
     return made

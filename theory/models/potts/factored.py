@@ -69,8 +69,7 @@ class PottsModel(Potts):
         if abs(weights).max(initial=0.0) >= MAX_SCORE:
             raise ValueError(f"strengths must be below {MAX_SCORE:g}, got {abs(weights).max():g}")
         half = sparse.coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
-        if fields is not None and checks.real_array("fields", fields).shape[:1] != (n,):
-            shape = checks.real_array("fields", fields).shape
+        if fields is not None and (shape := checks.real_array("fields", fields).shape)[:1] != (n,):
             raise ValueError(f"fields must have a row for each of n_sites = {n} sites, got the shape {shape}")
         return cls(half + half.T, color_couplings, fields, beta)
 
