@@ -60,6 +60,7 @@ def test_files_that_are_imported_are_found_through_others():
     assert set(found) == {
         *(inner / name for name in ("sweeps.py", "draws.py", "rows_of_eight.py", "compiled.py")),
         ROOT / "simulate" / "core" / "kernels.py",
+        ROOT / "simulate" / "core" / "cache_lines.py",
         ROOT / "theory" / "core" / "kernels.py",
     }
     assert found[inner / "rows_of_eight.py"] == (inner / "rows_of_eight.py").read_bytes()
