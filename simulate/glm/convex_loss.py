@@ -10,7 +10,6 @@ import numpy as np
 from theory.core import Array, checks
 
 DERIVATIVE_STEP, CURVATURE_STEP = 1e-7, 1e-5  # relative to 1 + |t|: of differences of values, and of derivatives
-NARROW_STEP = 1e-8  # relative to 1 + |t|: around a place where the slope is known
 GOLDEN = (5**0.5 - 1) / 2
 COARSE = (np.float16, np.float32)  # dtypes
 NOISE = 1e-7  # relative, of slopes that are differences of values
@@ -98,34 +97,9 @@ class OwnLoss:
             a, b = np.where(at_c < at_e, c, a), np.where(at_c < at_e, b, e)
         return np.where(inside, most, np.inf)
 
-    def smooth_conjugate(self, g: Array, at: Array, value: Array) -> Array:
-        """Return no less than max_c g c - l(c) for the slopes g and values of the loss there; infinite where it is not.
-
-        This function of c is concave. Three values of it in a narrow interval bound it there: it rises no further than
-        the lines through two of them, hence by no more than they differ. That its maximum lies in the interval, up to
-        the noise of slopes, is verified by the slopes at both ends of a wider one.
-        """
-        unit, slack, middle = 1 + abs(at), NOISE * (1 + abs(g)), g * at - value
-        ends = np.stack((at - CURVATURE_STEP * unit, at + CURVATURE_STEP * unit))
-        slopes = self.derivative(ends.ravel()).reshape(ends.shape)
-        inside = (slopes[0] <= g + slack) & (slopes[1] >= g - slack)
-        # In place, since so many arrays at once would not stay in the cache.
-        unit *= NARROW_STEP
-        np.subtract(at, unit, out=ends[0])
-        np.add(at, unit, out=ends[1])
-        values = self.value(ends.ravel())
-        ends *= g
-        ends -= values.reshape(ends.shape)
-        most, least = np.maximum(ends[0], ends[1]), np.minimum(ends[0], ends[1], out=ends[0])
-        np.maximum(most, middle, out=most)
-        most *= 2
-        most -= np.minimum(least, middle, out=least)
-        most[~inside] = np.inf
-        return np.asarray(most)
-
     def require_convex(self, t: Array) -> None:
         """Refuse a loss whose slopes fall, or are not those of its values, between the given arguments."""
-        t = np.unique(t)
+        t = np.sort(t)
         value, slope = self.value(t), self.derivative(t)
         slack = 1e-9 * (1 + abs(slope)) + (1e-15 / DERIVATIVE_STEP * abs(value) if self.given is None else 0.0)
         falls = np.diff(slope) < -np.maximum(slack[1:], slack[:-1])
@@ -149,13 +123,13 @@ class OwnLoss:
             )
 
     def _called(self, what: str, function: Callable[[Array], Array], t: Array) -> Array:
-        if not _surely_finite(t) and not np.isfinite(t).all():
+        if not surely_finite(t) and not np.isfinite(t).all():
             raise np.linalg.LinAlgError("the arguments of the loss overflow")
         try:
             given = np.asarray(function(t.copy()))  # a function may work in place
         except Exception as failed:  # it is the user's function, and may raise anything
             raise ValueError(f"loss {self.name!r} must have a {what} of arrays, it raised {failed!r}") from failed
-        if given.dtype == float and given.shape == t.shape and _surely_finite(given):
+        if given.dtype == float and given.shape == t.shape and surely_finite(given):
             return given
         if given.dtype in COARSE:  # differences of such values say nothing of slopes
             raise ValueError(f"loss {self.name!r} must have a {what} in double precision, got dtype {given.dtype}")
@@ -169,9 +143,10 @@ class OwnLoss:
         return values
 
 
-def _surely_finite(t: Array) -> bool:
+def surely_finite(t: Array) -> bool:
     """Say whether the sum of squares is finite, which takes less time than to look at each number."""
-    return math.isfinite(np.vdot(t, t))
+    with np.errstate(over="ignore"):
+        return math.isfinite(np.vdot(t, t))
 
 
 def own_loss(loss: ConvexLoss) -> OwnLoss:

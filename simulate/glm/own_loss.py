@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulate.glm.convex_loss import EVERYWHERE, ConvexLoss, OwnLoss, own_loss
-from simulate.glm.samples import Numbers, Pulls
+from simulate.glm.samples import Descent, Numbers, Pulls
 from simulate.glm.truncated_newton import truncated_newton
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 from theory.core import Array, FitError
@@ -40,21 +40,24 @@ class _Point(NamedTuple):
 
 def convex(
     X: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss, ridge: float = 1.0
-) -> tuple[Array, Array, float, int, Array | None]:
+) -> tuple[Array, Array, float, int, Array | None, Array | None]:
     """Minimize (ridge/2) |v|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = X v + offsets b, sign = +-1.
 
-    Returns v, b, the gap between the primal and the dual problem relative to the risk, the steps, and h where known.
+    Returns v, b, the gap between the primal and the dual problem relative to the risk, the steps, and where known h and
+    the losses there.
     Raises ValueError for a loss that is not convex, FitError where the gap stays above 1e-6, or leaves open more than
     1e-2 of the weights.
     """
     own = own_loss(loss)
     problem, p = _Problem(X, origin, sign, offsets, weights, own), X.shape[1]
-    if (smooth := problem.smoothly_descended(ridge)) is not None:
-        point, steps, h = smooth
-        gap, off = problem.smooth_gap(point, ridge)
-        if gap <= GOOD and off <= ACCEPTED_ERROR:
-            own.require_convex(np.concatenate((EVERYWHERE, point.copies)))
-            return point.x[:p], point.x[p:], gap, steps, h
+    if (found := problem.smoothly_descended(ridge)) is not None:
+        t = problem.moved(found.fields)
+        value = own.value(t)
+        gap, off = problem.smooth_gap(found, value, ridge)
+        enough = GOOD if min(found.residual, found.settled) <= SMOOTH else AIM
+        if gap <= enough and off <= ACCEPTED_ERROR:
+            own.require_convex(np.concatenate((EVERYWHERE, t)))
+            return found.v, found.b, gap, found.steps, found.fields, value
     own.require_convex(EVERYWHERE)
     Z = X / np.sqrt(ridge)
     problem = replace(problem, Z=Z, kernel=kernel_of(Z))
@@ -78,7 +81,7 @@ def convex(
             f"dual problem, by which the weights may be off by {off:.2g} of their size; take a less extreme lam, or no "
             "bias if nothing bounds it"
         )
-    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps, None
+    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps, None, None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +101,13 @@ class _Problem:
         return np.asarray(self.Z @ x[:p] + self.offsets @ x[p:])
 
     def arguments(self, x: Array) -> Array:
-        return np.asarray(self.origin + self.sign * self.fields(x))
+        return self.moved(self.fields(x))
 
-    def smoothly_descended(self, ridge: float) -> tuple[_Point, int, Array] | None:
-        """Minimize by truncated Newton steps; return their number and the fields too, None where they find no minimum.
+    def moved(self, h: Array) -> Array:
+        return np.asarray(self.origin + self.sign * h)
+
+    def smoothly_descended(self, ridge: float) -> Descent | None:
+        """Minimize by truncated Newton steps, or return None where they find no minimum.
 
         The inputs Z are those of the coordinates (v, b) here, with any ridge. Curvatures are differences of the
         derivative. At a kink these are wrong, and so are steps for a loss that is not finite everywhere.
@@ -126,13 +132,9 @@ class _Problem:
         def slopes(h: Numbers, rows: slice) -> Numbers:
             return np.multiply(down[rows], self.loss.derivative(arguments(h, rows)))
 
-        options: Any = {"max_products": MAX_PRODUCTS, "tolerance": SMOOTH, "slopes": slopes}
+        options: Any = {"max_products": MAX_PRODUCTS, "tolerance": SMOOTH, "settled": SMOOTH, "slopes": slopes}
         try:
-            found = truncated_newton(self.Z, self.offsets, ridge, pulls, **options)
-            if not found.residual <= SMOOTH:
-                return None
-            t = np.asarray(self.origin + self.sign * found.fields)
-            return _Point(np.concatenate((found.v, found.b)), t, self.loss.derivative(t)), found.steps, found.fields
+            return truncated_newton(self.Z, self.offsets, ridge, pulls, **options)
         except (ValueError, np.linalg.LinAlgError):  # of a function that fails far from the minimum
             return None
 
@@ -190,21 +192,24 @@ class _Problem:
         left of them, relative to all forces, counts as a gap too. The second number bounds the error of u, relative to
         its size: the risk at u exceeds the least one by |u - u*|^2/2 or more.
         """
-        conjugate = self.loss.conjugate(point.g, point.copies)
-        return self._gap(point, conjugate, self.loss.value(self.arguments(point.x)), 1.0)
-
-    def smooth_gap(self, point: _Point, ridge: float) -> tuple[float, float]:
-        """Return what `gap` returns, for copies that are the arguments themselves at coordinates (v, b)."""
-        value = self.loss.value(point.copies)
-        return self._gap(point, self.loss.smooth_conjugate(point.g, point.copies, value), value, ridge)
-
-    def _gap(self, point: _Point, conjugate: Array, value: Array, ridge: float) -> tuple[float, float]:
-        g, u = point.g, np.sqrt(ridge) * point.x[: self.Z.shape[1]]
+        conjugate, value = self.loss.conjugate(point.g, point.copies), self.loss.value(self.arguments(point.x))
+        g, u = point.g, point.x[: self.Z.shape[1]]
         force = self.weights * g * self.sign
-        back = force @ self.Z / np.sqrt(ridge)
+        back = force @ self.Z
         bound = float(self.weights @ (g * self.origin - conjugate)) - 0.5 * float(back @ back)
         risk = 0.5 * float(u @ u) + float(self.weights @ value)
         free = abs(force @ self.offsets) / (abs(force).sum() + 1e-300)
         excess, size = abs(risk - bound), abs(risk) + 0.5 * float(back @ back) + 1e-300
         error = np.sqrt(2 * excess) / (np.linalg.norm(u) + SMALLEST * np.sqrt(2 * size))
         return max(excess / size, float(free.max(initial=0.0))), float(error)
+
+    def smooth_gap(self, found: Descent, value: Array, ridge: float) -> tuple[float, float]:
+        """Return what `gap` returns where the multipliers are the slopes of a convex loss, whose values are given.
+
+        For a slope g at t the maximum of g c - l(c) is at t, and the gap is |gradient|^2/(2 ridge).
+        """
+        u = np.sqrt(ridge) * float(np.linalg.norm(found.v))
+        excess = found.by_weights**2 / (2 * ridge)
+        size = u**2 + abs(float(self.weights @ value)) + 1e-300
+        error = np.sqrt(2 * excess) / (u + SMALLEST * np.sqrt(2 * size))
+        return max(excess / size, found.by_offsets), float(error)

@@ -67,7 +67,10 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Coordinates x = (v, b), their fields, the losses there, the gradient, its length, and that over its parts."""
+    """Coordinates x = (v, b), their fields, the losses there, the gradient, its length, and that over its parts.
+
+    `by_weights` is the length of the gradient by v, and `by_offsets` the largest derivative by b, over all pulls.
+    """
 
     x: Array
     h: Numbers
@@ -75,11 +78,28 @@ class Place:
     gradient: Array
     length: float
     residual: float
+    by_weights: float
+    by_offsets: float
+
+
+def placed(x: Array, h: Numbers, at: Pulls, tied: Array, back: Array, p: int) -> Place:
+    """Return the place where the ridge asks `tied` of the coordinates and the samples pull them `back`."""
+    gradient = tied - back
+    by_weights = float(np.linalg.norm(gradient[:p]))
+    parts = float(np.linalg.norm(tied[:p]) + np.linalg.norm(back[:p]))
+    # Where both parts vanish, as for inputs that are all zero, so does their difference.
+    left = by_weights / parts if parts else 0.0
+    free = float(abs(back[p:]).max()) / (float(abs(at.pull).sum()) + 1e-300) if len(back) > p else 0.0
+    return Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free), by_weights, free)
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Hold where a descent has ended: weights v, offsets b, fields, the relative gradient, steps and products."""
+    """Hold where a descent has ended: weights v, offsets b, fields, the relative gradient, steps and products.
+
+    `by_weights` and `by_offsets` are those of the last place, and `settled` is the next step relative to (v, b), an
+    estimate of their error; it is infinite where nobody has made one.
+    """
 
     v: Array
     b: Array
@@ -87,6 +107,9 @@ class Descent:
     residual: float
     steps: int
     products: int
+    by_weights: float
+    by_offsets: float
+    settled: float
 
 
 def single(samples: Samples) -> Samples:

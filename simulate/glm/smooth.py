@@ -16,13 +16,14 @@ PRODUCTS_PER_SAMPLE = 0.5  # the same where there are fewer samples than columns
 
 
 class Minimum(NamedTuple):
-    """The minimizer of a penalized loss: u and the offsets b, with the residual, the steps, and the fields if known."""
+    """The minimizer of a penalized loss: u and the offsets b, the residual, the steps, fields and losses if known."""
 
     u: Array
     b: Array
     residual: float
     iterations: int | None
     fields: Array | None = None
+    losses: Array | None = None
 
 
 def smooth_minimum(
@@ -33,16 +34,18 @@ def smooth_minimum(
     ridge: float,
     loss: Callable[[Array, Array], Array],
     expand: Callable[[Array, Array], Expansion],
+    force: Callable[[Array, Array], Array],
     *,
     name: str,
     largest_move: float = np.inf,
 ) -> Minimum:
     """Minimize (ridge/2) |v|^2 + sum_i weights_i loss(h_i, y_i), h = X v + offsets b, by steps of Newton's method.
 
-    X is (n, p). Truncated steps come first, whose residual proves that the relative error of v is at most 2e-10 where
-    there are no offsets. Where they end before, since rounding or the condition of the problem keeps them from it, and
-    for small problems, whole steps take over; they end at 1e-12 of the sum of the absolute terms of the gradient.
-    Raises FitError if that does not fall below 1e-9.
+    X is (n, p); `expand` tells what the loss is near fields, and `force` minus its slope alone. Truncated steps come
+    first, whose residual proves that the relative error of v is at most 2e-10 where there are no offsets. Where they
+    end before, since rounding or the condition of the problem keeps them from it, and for small problems, whole steps
+    take over; they end at 1e-12 of the sum of the absolute terms of the gradient. Raises FitError if that does not fall
+    below 1e-9.
     """
     n, p = X.shape
     q, start, steps = p + offsets.shape[1], None, 0
@@ -57,8 +60,13 @@ def smooth_minimum(
             curvature = kappa[rows] * at.curvature
             return Pulls(kappa[rows] * at.force, curvature, lambda moved: np.multiply(curvature, moved, out=moved))
 
+        def slopes(h: Numbers, rows: slice) -> Numbers:
+            labels, kappa = own[h.dtype.type]
+            return np.multiply(kappa[rows], force(h, labels[rows]))
+
         most = max(FEWEST_PRODUCTS, q) if n >= q else PRODUCTS_PER_SAMPLE * n
-        found = truncated_newton(X, offsets, ridge, pulls, largest_move=largest_move, max_products=most)
+        options: Any = {"largest_move": largest_move, "max_products": most}
+        found = truncated_newton(X, offsets, ridge, pulls, slopes=slopes, **options)
         if found.residual <= TOLERANCE:
             return Minimum(found.v, found.b, found.residual, found.steps, found.fields)
         if np.isfinite(found.residual):

@@ -2,10 +2,10 @@
 
 A step solves Newton's equations by conjugate gradients: each of them multiplies the inputs once from either side. The
 matrix of these equations, whose set-up takes as long as some p/10 such products, is set up only where so many were not
-enough, and then serves as preconditioner of what follows; of many samples a part sets it up, and if these stay in the
-cache nothing but gradients follows. The products are taken in single precision, which halves what is read from memory:
-a step is then inexact, but the gradient behind it tells how much is left. The first steps see the gradient in single
-precision too. Those that decide the result do not.
+enough, and then serves as preconditioner of what follows. The products are taken in single precision, which halves
+what is read from memory: a step is then inexact, but the gradient behind it tells how much is left. The first steps see
+the gradient in single precision too. Those that decide the result do not. Of many samples a part is fitted first, and
+its matrix leads so near to the minimum that nothing but gradients follows.
 """
 
 import math
@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from simulate.glm.samples import Descent, Expand, Numbers, Place, Pulls, Samples, single
-from simulate.glm.secants import Move, secant_step
+from simulate.glm.changes import Changes
+from simulate.glm.samples import Descent, Expand, Numbers, Place, Pulls, Samples, placed, single
+from simulate.glm.secants import Goal, by_secants
 from theory.core import Array
 
 TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
@@ -31,6 +32,7 @@ PRODUCTS_PER_COLUMN = 0.1  # that take as long as to set up and factor the matri
 CACHED, FASTER = 1_500_000, 2.0  # so many inputs stay in the cache, and products with them are that much faster
 KEPT = 1e-2  # gradient relative to that at zero, from which on the matrix changes little
 ROWS_PER_COLUMN = 50  # of the samples that set up the matrix, of which more tell the same
+MORE_ROWS, MORE = 400, 2_000_000  # the same, and inputs in them at least, where no conjugate gradients correct it
 CHEAP = 2.0  # products that the matrix may cost to be set up at every step
 TALL, LARGE = 4, 500_000  # times as many samples as set up the matrix, in so many inputs: then these are fitted first
 NO_FACTOR = np.zeros((0, 0), np.float32)
@@ -47,6 +49,7 @@ def truncated_newton(
     largest_move: float = np.inf,
     max_products: float = np.inf,
     tolerance: float = TOLERANCE,
+    settled: float = 0.0,
     slopes: Callable[[Numbers, slice], Numbers] | None = None,
 ) -> Descent:
     """Minimize (ridge/2) |v|^2 + sum of losses of h = X v + offsets b, by steps no field of which is larger.
@@ -57,24 +60,25 @@ def truncated_newton(
     its two parts, |ridge v| + |X' pull|, or that by b relative to all pulls, if that is larger. Since the ridge is a
     lower bound of the curvature, a residual r proves |v - v*| <= 2 r |v| where there are no offsets.
     The caller has to look at it: the descent ends at the tolerance, where steps do not lower the gradient any more,
-    after 60 steps, or with `max_products` products.
+    after 60 steps, or with `max_products` products. It ends too where the next step, relative to the coordinates, is at
+    most `settled`: that estimates their error, but does not bound it.
     """
     p, outputs = X.shape[1], () if n_outputs is None else (n_outputs,)
     x = np.zeros((p + offsets.shape[1], *outputs))
     limits = n_outputs or 1, largest_move, max_products
     descent, place = _Descent(Samples(X, offsets), p, ridge, expand, slice(None), *limits), None
-    descent.slopes = slopes
+    descent.slopes, goal = slopes, Goal(tolerance, settled)
     if descent.stride >= TALL and (descent.stride >= 2 * TALL or X.size > LARGE):
         rows = slice(None, None, descent.stride)
         part = _Descent(descent.part, p, ridge / descent.stride, expand, rows, *limits)
-        x = part.coarse(x, ROUGH).x
-        descent.at_zero = descent.stride * part.at_zero
-        if X.size <= CACHED and n_outputs is None:
-            place = descent.secants(x, tolerance)
-            x = place.x if place.length < descent.at_zero else x
-    if place is None or not place.residual <= tolerance:
-        place = descent.fine(descent.coarse(x, COARSE).x, tolerance)
-    return Descent(place.x[:p], place.x[p:], place.h, place.residual, descent.steps, descent.products)
+        start = part.coarse(x, ROUGH)
+        x, descent.at_zero = start.x, descent.stride * part.at_zero
+        if n_outputs is None and (place := descent.secants(part, start, goal)) is not None:
+            x = place.x
+    if place is None or not goal.is_met(place.residual, descent.settled):
+        place = descent.fine(descent.coarse(x, COARSE).x, goal)
+    rest = place.residual, descent.steps, descent.products, place.by_weights, place.by_offsets, descent.settled
+    return Descent(place.x[:p], place.x[p:], place.h, *rest)
 
 
 class _Descent:
@@ -100,6 +104,7 @@ class _Descent:
         self.per_column, self.cheap = PRODUCTS_PER_COLUMN * faster, CHEAP * faster
         self.cost = self.per_column * q * outputs / self.stride if n >= q else np.inf
         self.at_zero = self.set_up_at = np.inf  # lengths of gradients
+        self.settled = np.inf
         self.factors: list[Any] = []  # one for each output
         self.slopes: Callable[[Numbers, slice], Numbers] | None = None
         self.steps = self.products = self.since = 0
@@ -114,28 +119,26 @@ class _Descent:
         """Those that set up the matrix, in single precision."""
         return self.small if self.stride == 1 else single(self.samples.every(self.stride))
 
-    def secants(self, x: Array, tolerance: float) -> Place:
-        """Descend from near the minimum by a matrix of a part of the samples, which moves and gradients improve.
+    def secants(self, part: "_Descent", start: Place, goal: Goal) -> Place | None:
+        """Descend by gradients alone from the minimum for a part of the samples; None where that is no help.
 
-        A step needs the gradient of all samples and nothing else. It ends where one has not halved the gradient.
+        The first step is by the matrix of the part, and those that follow by one of more samples, at the place to which
+        it has led; moves and gradients improve this one.
         """
-        place, whole = self.place(self.samples, x), False
-        self.set_up(place.at.curvature)
-        moves: list[Move] = []
-        while self.factors and not (self.ended(place) or place.residual <= tolerance):
-            step = place.length * secant_step(place.gradient / place.length, moves, self.solved)
-            h = self.samples.fields(place.x + step)
-            at = None if self.slopes is None else place.at._replace(pull=self.slopes(h, self.rows))
-            new = self.place(self.samples, place.x + step, h, at)
-            self.steps, self.products = self.steps + 1, self.products + 1
-            if not new.length < 0.5 * place.length:
-                break
-            moves.append((step, new.gradient - place.gradient))
-            place = new
-            if not whole and place.length < KEPT * self.at_zero:
-                at, whole = place.at if self.slopes is None else self.expand(place.h, self.rows), True
-                self.set_up(at.curvature, whole=True)
-                moves.clear()
+        if not part.factors:
+            part.set_up(start.at.curvature)
+        slopes = self.slopes or (lambda h, rows: self.expand(h, rows).pull)
+        changes = Changes(self.samples, self.small, self.diagonal, slopes)
+        first = changes.near(start.x)
+        place = changes.near(first.x - part.solved(first.gradient) / self.stride)
+        if not place.length < min(first.length, self.at_zero):
+            return None
+        n, q = self.small.inputs.shape
+        self.set_up(self.expand(place.h, self.rows).curvature, max(1, n // max(MORE_ROWS * q, MORE // q)))
+        if not self.factors:
+            return None
+        place, taken, self.settled = by_secants(changes, place, self.solved, self.at_zero, goal, MAX_STEPS)
+        self.steps, self.products = self.steps + taken + 1, self.products + taken + 2
         return place
 
     def coarse(self, x: Array, tolerance: float) -> Place:
@@ -154,19 +157,23 @@ class _Descent:
             enough, place = min(0.9 * (new.length / place.length) ** 2, COARSEST), new
         return place
 
-    def fine(self, x: Array, tolerance: float) -> Place:
-        """Descend with gradients in double precision, to the tolerance or until only rounding is left."""
-        place = self.place(self.samples, x)
+    def fine(self, x: Array, goal: Goal) -> Place:
+        """Descend with gradients in double precision, to the goal or until only rounding is left."""
+        place, tolerance, self.settled = self.place(self.samples, x), goal.residual, np.inf
         # One matrix of all samples is so near to that of the minimum that it needs no conjugate gradients.
         exact = self.stride > 1 and self.per_column * len(x) <= WHOLE and x.ndim == 1
         if exact := exact and tolerance < place.residual < CLOSE:
-            self.set_up(place.at.curvature, whole=True)
+            self.set_up(place.at.curvature, 1)
             exact = bool(self.factors)
         while not (self.ended(place) or place.residual <= tolerance):
             if exact:
                 step, self.steps = -self.solved(place.gradient), self.steps + 1
             else:
                 step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
+            relative = float(np.linalg.norm(step)) / (float(np.linalg.norm(place.x)) + 1e-300)
+            if goal.is_met(place.residual, relative):
+                self.settled = relative
+                return place
             whole = place.residual < CLOSE or place.length < KEPT * CLOSE * self.at_zero
             new = self.near(place, step) if whole else self.moved(self.samples, place, step)
             if not new.length < 0.5 * place.length:
@@ -188,13 +195,7 @@ class _Descent:
     def place(self, samples: Samples, x: Array, h: Numbers | None = None, at: Pulls | None = None) -> Place:
         h = samples.fields(x) if h is None else h
         at = self.expand(h, self.rows) if at is None else at
-        tied, back, p = self.by_columns(x), samples.back(at.pull), self.p
-        gradient = tied - back
-        parts = float(np.linalg.norm(tied[:p]) + np.linalg.norm(back[:p]))
-        # Where both parts vanish, as for inputs that are all zero, so does their difference.
-        left = float(np.linalg.norm(gradient[:p])) / parts if parts else 0.0
-        free = float(abs(back[p:]).max()) / (float(abs(at.pull).sum()) + 1e-300) if len(back) > p else 0.0
-        return Place(x, h, at, gradient, float(np.linalg.norm(gradient)), max(left, free))
+        return placed(x, h, at, self.by_columns(x), samples.back(at.pull), self.p)
 
     def by_columns(self, x: Array) -> Array:
         """Return the part of the gradient at x that comes from the ridge."""
@@ -248,9 +249,10 @@ class _Descent:
             )
             self.products, self.since, left = self.products + taken, self.since + taken, left - taken
 
-    def set_up(self, curvature: Numbers, *, whole: bool = False) -> None:
-        """Factor Newton's matrix of a part of the samples, or of all of them."""
-        samples, stride = (self.samples, 1) if whole else (self.part, self.stride)
+    def set_up(self, curvature: Numbers, stride: int | None = None) -> None:
+        """Factor Newton's matrix of one in so many samples."""
+        stride = self.stride if stride is None else stride
+        samples = self.part if stride == self.stride else self.small.every(stride)
         roots = np.sqrt(curvature[::stride]).astype(np.float32).reshape(len(samples.inputs), -1)
         self.factors, self.since = [], 0
         for root in roots.T:

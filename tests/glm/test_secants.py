@@ -1,40 +1,110 @@
 """Fits by gradients alone, and what truncated steps are made of: compiled conjugate gradients, matrices in blocks."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+import simulate.glm.changes as changes
+import simulate.glm.smooth
 import simulate.glm.truncated_newton as truncated
 from simulate.glm import fit
 from simulate.glm.conjugate_gradients_kernel import conjugate_gradients
 from simulate.glm.samples import Samples, single
-from simulate.glm.secants import secant_step
+from simulate.glm.secants import Goal, by_secants, secant_step
 from tests.glm.test_truncated_newton import Huber, data, gradient
 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson", Huber()])
 @pytest.mark.parametrize("bias", [False, True])
-def test_many_samples_of_few_columns_need_gradients_alone(monkeypatch, loss, bias):
-    """No conjugate gradients of all samples, and one matrix of these."""
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_samples_need_gradients_alone(monkeypatch, loss, bias, order):
+    """No conjugate gradients of all samples, and the minimum is that of truncated steps."""
     X, y = data(20_000, 20, loss if loss == "poisson" else "logistic")
+    X = np.asarray(X, order=order)
     if not isinstance(loss, str):
         y = X[:, 0] + np.random.default_rng(1).standard_normal(len(y))
     options = {"bias": bias, "argument": "margin" if isinstance(loss, str) else "residual"}
     with monkeypatch.context() as patch:
         patch.setattr(truncated._Descent, "fine", lambda *_: pytest.fail("steps by gradients did not reach the end"))
-        set_up, whole = truncated._Descent.set_up, []
-
-        def counted(self, curvature, **how):
-            whole.append(how)
-            set_up(self, curvature, **how)
-
-        patch.setattr(truncated._Descent, "set_up", counted)
         found = fit(X, y, loss, 0.1, **options)
-    assert whole.count({"whole": True}) == 1
-    assert found.iterations <= 20
-    monkeypatch.setattr(truncated, "CACHED", 0)
+    assert found.iterations <= 12
+    monkeypatch.setattr(truncated._Descent, "secants", lambda *_: None)
     expected = fit(X, y, loss, 0.1, **options)
     assert found.weights == pytest.approx(expected.weights, rel=1e-8, abs=1e-9)
     assert found.bias == pytest.approx(expected.bias, rel=1e-8, abs=1e-9)
+    assert found.train_loss == pytest.approx(expected.train_loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 37, 1030])
+@pytest.mark.parametrize("k", [0, 2])
+def test_changes_are_exact_to_single_precision_of_themselves(monkeypatch, n, k):
+    """Their error is 1e-7 of what has changed since the base, in blocks of rows as in one."""
+    rng = np.random.default_rng(0)
+    X, offsets = rng.standard_normal((n, 30)), 1.0 * (rng.random((n, k)) < 0.5)
+    A, diagonal = np.hstack((X, offsets)), np.append(np.full(30, 0.7), np.zeros(k))
+    for block in (2**20, 600):
+        monkeypatch.setattr(changes, "BLOCK", block)
+        near = changes.Changes(Samples(X, offsets), single(Samples(X, offsets)), diagonal, lambda h, _: np.tanh(1 - h))
+        base, move = rng.standard_normal(30 + k), rng.standard_normal(30 + k)
+        for size, x in ((1.0, base), (1.0, base), (1e-2, base + 1e-2 * move), (1e-5, base + 1e-5 * move)):
+            place = near.near(x)
+            h = A @ x
+            assert place.h == pytest.approx(h, abs=1e-5 * size)
+            assert place.gradient == pytest.approx(diagonal * x - A.T @ np.tanh(1 - h), abs=1e-6 * n * size)
+            assert place.length == pytest.approx(np.linalg.norm(place.gradient))
+            if size == 1.0:
+                place = near.exact(x)
+                assert place.gradient == pytest.approx(diagonal * x - A.T @ np.tanh(1 - h), abs=1e-13 * n)
+                assert place.by_weights == pytest.approx(np.linalg.norm(place.gradient[:30]))
+
+
+class Misled(changes.Changes):
+    """Changes that say nonsense until a base is near."""
+
+    def near(self, x):
+        place = super().near(x)
+        return place if self.pull.any() else dataclasses.replace(place, length=1e9)
+
+
+def test_single_precision_that_misleads_is_corrected():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((500, 6))
+    samples, ridge, H = Samples(A, np.zeros((500, 0))), np.full(6, 0.5), A.T @ A + 0.5 * np.eye(6)
+    target, goal = A.sum(axis=1), Goal(1e-10, 0.0)
+    for kind, most in ((changes.Changes, 9), (Misled, 10)):
+        near = kind(samples, single(samples), ridge, lambda h, _: target - h)
+        start = dataclasses.replace(near.near(np.zeros(6)), length=np.linalg.norm(A.T @ target))
+        place, taken, last = by_secants(near, start, lambda r: np.linalg.solve(H, r) / 1.1, start.length, goal, 50)
+        assert taken <= most
+        assert last < 1e-9
+        assert place.x == pytest.approx(np.linalg.solve(H, A.T @ target), rel=1e-9)
+
+
+def test_a_matrix_that_is_no_help_ends_the_descent():
+    """Steps of a thousandth never halve the gradient: the end is the start, by a gradient in double precision."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((500, 6))
+    samples, target = Samples(A, np.zeros((500, 0))), A.sum(axis=1)
+    near = changes.Changes(samples, single(samples), np.ones(6), lambda h, _: target - h)
+    start = near.near(np.ones(6) / 2)
+    place, taken, last = by_secants(near, start, lambda r: 1e-6 * r, 1e3, Goal(1e-10, 0.0), 50)
+    assert np.array_equal(place.x, start.x)
+    assert taken == 3
+    assert np.isinf(last)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+@pytest.mark.parametrize("lam", [1e-3, 0.1])
+def test_columns_that_are_nearly_alike(monkeypatch, loss, lam):
+    """All columns share a large part, so that single precision says little of what sets them apart."""
+    X, y = data(9000, 10, loss)
+    X = X + 30 * X[:, :1]
+    y = y if loss == "logistic" else np.minimum(y, 20)
+    found = fit(X, y, loss, lam)
+    monkeypatch.setattr(simulate.glm.smooth, "SMALL", np.inf)
+    whole = fit(X, y, loss, lam)
+    assert np.linalg.norm(found.weights - whole.weights) < 1e-8 * np.linalg.norm(whole.weights)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])

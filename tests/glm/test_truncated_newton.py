@@ -4,13 +4,12 @@ import mpmath
 import numpy as np
 import pytest
 
-import simulate.glm.convex_loss as convex_loss
 import simulate.glm.own_loss
 import simulate.glm.smooth
 import simulate.glm.truncated_newton as truncated
 from simulate.glm import fit, fit_coupled, fit_multiclass
 from simulate.glm.convex_loss import own_loss
-from simulate.glm.samples import Pulls
+from simulate.glm.samples import Descent, Pulls
 from simulate.glm.truncated_newton import truncated_newton
 
 
@@ -208,34 +207,6 @@ def test_sorted_samples_whose_part_is_of_one_label_only():
     assert found.bias[0] == pytest.approx(-np.log(9), abs=0.1)
 
 
-@pytest.mark.parametrize("loss", [Softened(), Huber()])
-def test_three_values_bound_the_conjugate(loss):
-    """The bound is above the maximum of g c - l(c) on a fine grid, by no more than rounding; wrong slopes have none."""
-    own, at = own_loss(loss), np.linspace(-3, 3, 101)
-    g, value = own.derivative(at), own.value(at)
-    grid = np.linspace(-9, 9, 200_001)
-    most = np.array([np.max(slope * grid - loss.value(grid)) for slope in g])
-    bound = own.smooth_conjugate(g, at, value)
-    assert np.all(bound >= most - 1e-14)
-    assert bound == pytest.approx(most, abs=1e-8)
-    assert np.all(bound - (g * at - value) <= 1e-14)
-    assert np.all(np.isinf(own.smooth_conjugate(g + 0.1, at, value)))
-    assert np.all(np.isinf(own.smooth_conjugate(g - 0.1, at, value)))
-
-
-def test_the_bound_by_three_values_holds_in_any_interval(monkeypatch):
-    """Where the slope is that of a place nearby, the maximum is beside the middle, and the bound still above it."""
-    monkeypatch.setattr(convex_loss, "NARROW_STEP", 0.1)
-    monkeypatch.setattr(convex_loss, "CURVATURE_STEP", 0.1)
-    own, at = own_loss(Softened()), np.linspace(-1, 3, 101)
-    near = at + 0.05 * np.cos(np.arange(101))
-    g = own.derivative(near)
-    most = g * near - own.value(near)
-    bound = own.smooth_conjugate(g, at, own.value(at))
-    assert np.all(bound > most)
-    assert np.all(bound < most + 0.2)
-
-
 @pytest.mark.parametrize("argument", ["margin", "residual"])
 def test_smooth_losses_are_proved_without_copies(monkeypatch, argument):
     def never(*_):
@@ -246,6 +217,46 @@ def test_smooth_losses_are_proved_without_copies(monkeypatch, argument):
     loss = Softened() if argument == "margin" else Huber()
     # Descents end at a gradient of 1e-11; what the last step leaves below it, 2e-14 to 6e-13, depends on the processor.
     assert fit(X, y, loss, 0.3, bias=True, argument=argument).residual < 3e-12
+
+
+@pytest.mark.parametrize(("n", "p"), [(300, 20), (9000, 8)])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("loss", "argument"), [(Softened(), "margin"), (Huber(), "residual")])
+def test_a_small_ridge_does_not_ask_for_more_than_rounding_leaves(monkeypatch, loss, argument, n, p, bias):
+    """The parts of the gradient are as small as the ridge; the weights are right before it is small beside them."""
+    monkeypatch.setattr(simulate.glm.own_loss._Problem, "descended", lambda *_: pytest.fail("multipliers are slow"))
+    X, y = data(n, p)
+    y = y if argument == "margin" else X[:, 0] + np.random.default_rng(1).standard_normal(n)
+    lam = 1e-7
+    found = fit(X, y, loss, lam, bias=bias, argument=argument)
+    h = found.fields(X)
+    A = np.hstack((X / np.sqrt(p), np.ones((n, int(bias)))))
+    x, ridge = np.append(found.weights[0], found.bias[: int(bias)]), np.append(np.full(p, lam), np.zeros(int(bias)))
+    if argument == "margin":
+        pull, bend = -y * loss.derivative(y * h), 1 / np.cosh(2 * y * h - 2) ** 2
+    else:
+        pull, bend = loss.derivative(y - h), 1.0 * (abs(y - h) < 1)
+    step = np.linalg.solve((A.T * bend) @ A + np.diag(ridge), A.T @ pull - ridge * x)
+    assert np.linalg.norm(step) < 3e-11 * np.linalg.norm(x)
+
+
+def test_the_gap_of_slopes_is_that_of_the_gradient():
+    """Beside the primal and the dual problem themselves, away from the minimum: max_c g c - l(c) = g^2/2 for Huber."""
+    X, y = data(300, 20)
+    y, ridge = X[:, 0] + np.random.default_rng(1).standard_normal(300), 4.0
+    weights = np.random.default_rng(2).uniform(0.5, 2, 300)
+    problem = simulate.glm.own_loss._Problem(X, y, -np.ones(300), np.zeros((300, 0)), weights, own_loss(Huber()))
+    v = np.random.default_rng(3).standard_normal(20) / 5
+    t = y - X @ v
+    g, value = np.clip(t, -1, 1), Huber().value(t)
+    left = np.linalg.norm(ridge * v - (weights * g) @ X)
+    gap, error = problem.smooth_gap(Descent(v, v[:0], X @ v, 1.0, 1, 1, left, 0.0, np.inf), value, ridge)
+    primal = ridge / 2 * v @ v + weights @ value
+    back = (weights * g) @ X
+    dual = weights @ (g * y - g**2 / 2) - back @ back / (2 * ridge)
+    size = primal + ridge / 2 * v @ v
+    assert gap * size == pytest.approx(primal - dual, rel=1e-12)
+    assert error == pytest.approx(np.sqrt(2 * (primal - dual) / ridge) / np.linalg.norm(v), rel=1e-5)
 
 
 def test_slopes_and_bends_come_from_one_call():
@@ -267,10 +278,10 @@ def test_the_matrix_is_kept_near_the_minimum(monkeypatch):
     """Of many samples it is set up at the first steps alone, and the minimum is the same."""
     X, y = data(9000, 20, "poisson")
     monkeypatch.setattr(truncated, "WHOLE", 0.0)  # no matrix of all samples
-    monkeypatch.setattr(truncated, "CACHED", 0)  # and no steps by gradients alone
+    monkeypatch.setattr(truncated._Descent, "secants", lambda *_: None)  # and no steps by gradients alone
     set_up = truncated._Descent.set_up
     made = []
-    monkeypatch.setattr(truncated._Descent, "set_up", lambda self, at, **how: (made.append(1), set_up(self, at, **how)))
+    monkeypatch.setattr(truncated._Descent, "set_up", lambda self, *how: (made.append(1), set_up(self, *how)))
     few = fit(X, y, "poisson", 0.1)
     kept = len(made)
     monkeypatch.setattr(truncated, "KEPT", 0.0)
