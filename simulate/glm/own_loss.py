@@ -208,8 +208,8 @@ class _Problem:
 
         For a slope g at t the maximum of g c - l(c) is at t, and the gap is |gradient|^2/(2 ridge).
         """
-        u = np.sqrt(ridge) * float(np.linalg.norm(found.v))
+        u = float(np.sqrt(ridge) * np.linalg.norm(found.v))
         excess = found.by_weights**2 / (2 * ridge)
         size = u**2 + abs(float(self.weights @ value)) + 1e-300
         error = np.sqrt(2 * excess) / (u + SMALLEST * np.sqrt(2 * size))
-        return max(excess / size, found.by_offsets), float(error)
+        return float(max(excess / size, found.by_offsets)), float(error)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import simulate.glm.changes as changes
+import simulate.glm.own_loss
 import simulate.glm.smooth
 import simulate.glm.truncated_newton as truncated
-from simulate.glm import fit
+from simulate.glm import FitError, fit, fit_multiclass
 from simulate.glm.conjugate_gradients_kernel import conjugate_gradients
 from simulate.glm.samples import Samples, single
 from simulate.glm.secants import Goal, by_secants, secant_step
-from tests.glm.test_truncated_newton import Huber, data, gradient
+from tests.glm.test_truncated_newton import Huber, Softened, data, gradient
 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson", Huber()])
@@ -81,6 +82,18 @@ def test_single_precision_that_misleads_is_corrected():
         assert place.x == pytest.approx(np.linalg.solve(H, A.T @ target), rel=1e-9)
 
 
+def test_the_end_is_seen_in_double_precision():
+    """Also where single precision would have met the goal."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((500, 6))
+    samples, target, H = Samples(A, np.zeros((500, 0))), A.sum(axis=1), A.T @ A + np.eye(6)
+    near = changes.Changes(samples, single(samples), np.ones(6), lambda h, _: target - h)
+    start = near.near(np.full(6, 0.5))
+    place, *_ = by_secants(near, start, lambda r: np.linalg.solve(H, r), 1e3, Goal(1e-3, 0.0), 50)
+    assert place.x is near.x
+    assert place.h == pytest.approx(A @ place.x, rel=1e-14)
+
+
 def test_a_matrix_that_is_no_help_ends_the_descent():
     """Steps of a thousandth never halve the gradient: the end is the start, by a gradient in double precision."""
     rng = np.random.default_rng(0)
@@ -108,14 +121,49 @@ def test_columns_that_are_nearly_alike(monkeypatch, loss, lam):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "poisson"])
-def test_a_part_that_misleads_does_no_harm(loss):
-    """Each sample of the part is one of another law, so that no matrix of it serves."""
+def test_a_part_that_misleads_does_no_harm(monkeypatch, loss):
+    """Each sample of the part is one of another law, so that no matrix of it serves, and no step by it is taken."""
+    monkeypatch.setattr(truncated, "by_secants", lambda *_: pytest.fail("a step that ascends was taken"))
     X, y = data(20_000, 20, loss)
     X[::20] *= 0.01
     lam = 0.1
     found = fit(X, y, loss, lam)
     tied, back, rounding, _ = gradient(found, X, y, loss, lam)
     assert np.linalg.norm(tied - back) < 1e-9 * np.linalg.norm(tied) + rounding
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_inputs_that_are_not_finite(order, wrong):
+    X, y = data(200, 50)
+    given = np.array(X, order=order)
+    given[17, 3] = wrong
+    with pytest.raises(ValueError, match="X must be finite, got"):
+        fit(given, y, "logistic", 0.1)
+    given[17, 3] = 1e200  # which is finite, but not its square
+    with pytest.raises(FitError, match="the fit did not converge"):
+        fit(given, y, "hinge", 0.1)
+
+
+def test_large_inputs_end_where_rounding_does(monkeypatch):
+    """Rounding of the gradient is above what the goal asks; the gap proves the weights all the same."""
+    with monkeypatch.context() as patch:
+        patch.setattr(simulate.glm.own_loss._Problem, "descended", lambda *_: pytest.fail("multipliers are slow"))
+        X, y = data(9000, 8, decay=1.0)
+        assert fit(1e3 * X, y, Softened(), 1e-6, bias=True).residual < 1e-14
+    X, _ = data(40, 60, decay=1.0)
+    y = X[:, 0] + np.random.default_rng(1).standard_normal(40)
+    assert fit(X, y, Huber(), 1e-3, bias=True, argument="residual").residual < 2e-14
+
+
+def test_many_samples_of_several_classes():
+    """Several outputs have no steps by gradients alone; a part of the samples is fitted first nevertheless."""
+    X, y = data(9000, 8)
+    classes = np.where(X[:, 1] > 0.5, 2, (y > 0).astype(int))
+    found = fit_multiclass(X, classes, 3, "softmax", 0.1)
+    P = np.exp(found.fields(X))
+    pull = (classes[:, None] == np.arange(3)) - P / P.sum(axis=1, keepdims=True)
+    assert np.linalg.norm(0.1 * found.weights - pull.T @ X / np.sqrt(8)) < 1e-8 * np.linalg.norm(abs(pull).T @ abs(X))
 
 
 @pytest.mark.parametrize("n", [1, 37, 7000])
