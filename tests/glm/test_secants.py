@@ -1,5 +1,6 @@
 """Fits by gradients alone, and what truncated steps are made of: compiled conjugate gradients, matrices in blocks."""
 
+import contextlib
 import dataclasses
 
 import numpy as np
@@ -151,9 +152,23 @@ def test_large_inputs_end_where_rounding_does(monkeypatch):
         patch.setattr(simulate.glm.own_loss._Problem, "descended", lambda *_: pytest.fail("multipliers are slow"))
         X, y = data(9000, 8, decay=1.0)
         assert fit(1e3 * X, y, Softened(), 1e-6, bias=True).residual < 1e-14
-    X, _ = data(40, 60, decay=1.0)
-    y = X[:, 0] + np.random.default_rng(1).standard_normal(40)
-    assert fit(X, y, Huber(), 1e-3, bias=True, argument="residual").residual < 2e-14
+
+
+def test_a_gap_that_is_not_small_needs_a_small_step(monkeypatch):
+    """A descent that ended before its goal is believed at a gap of 1e-14, one that reached it at 1e-10."""
+    X, y = data(300, 20)
+    problem = simulate.glm.own_loss._Problem
+    descended = problem.smoothly_descended
+    for ended, left, believed in ((1e-9, 1e-12, True), (1e-9, 1e-5, False), (1e-12, 1e-5, True), (1e-12, 1e-2, False)):
+        with monkeypatch.context() as patch:
+
+            def stopped(self, ridge, ended=ended, left=left):
+                return dataclasses.replace(descended(self, ridge), residual=ended, settled=np.inf, by_weights=left)
+
+            patch.setattr(problem, "smoothly_descended", stopped)
+            patch.setattr(problem, "descended", lambda *_: 1 / 0)  # the first of what would follow
+            with contextlib.nullcontext() if believed else pytest.raises(ZeroDivisionError):
+                assert fit(X, y, Softened(), 0.1).residual < 1e-10
 
 
 def test_many_samples_of_several_classes():
