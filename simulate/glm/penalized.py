@@ -22,8 +22,10 @@ PenalizedLoss = Literal["square", "logistic", "hinge"]
 SMALL = 1e-7  # of the largest weight: what the search leaves of weights that are zero
 STEPS = 2000  # of weights that join or leave; their number is at most a few times that of the weights
 TOLERANCE = 1e-10  # of the conditions, relative to the largest gradient at zero weights
+GAP = 1e-6  # of a linear program, relative: the solver's own tolerances are 1e-7, beside coefficients of order one
 NEWTON_STEPS = 100
 RANK, FLAT = 1e-12, 1e-6  # relative: eigenvalues that count as none, and what of a slope they leave
+OUT_OF_RANGE = "the fit has left the range of floating point numbers: change the units of X and y, or the penalty"
 FAR = 1e6  # in units of the largest weight: where a line ends at the latest
 
 
@@ -41,8 +43,9 @@ def fit_penalized(
 
     X is (n, p) and y is (n,); the losses are those of `fit`, hinge loss with a `Lasso` only. The bias is not penalized.
     The `residual` is the largest violation of the optimality conditions, relative to the largest gradient at zero
-    weights (for hinge loss, the gap between the primal and the dual problem over the sum of losses and penalty).
-    ValueError for shapes, labels or weights that do not fit; FitError where no minimum is found.
+    weights and, for the bias, to the sum of the terms of its derivative there (for hinge loss, the gap between the
+    primal and the dual problem over the sum of losses and penalty). ValueError for shapes, labels or weights that do
+    not fit; FitError where no minimum is found.
 
     >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 0.1])
     >>> fit_penalized(X, y, "square", Lasso(0.2)).weights.round(6).tolist()
@@ -59,13 +62,34 @@ def fit_penalized(
         raise ValueError(f"y must have both labels for a bias, got {y[0]:g} only")
     n, p = X.shape
     checks.fits_in_memory("the fit of a penalty", 3.0 * n * p)
-    Z = X / np.sqrt(p)
-    if loss == "hinge":
-        w, b, residual, steps = _linear_program(Z, y, kappa, penalty, bias)
-    else:
-        w, b, residual, steps = _Smooth(Z, y, kappa, loss, penalty, bias).minimum()
-    train_loss = float(np.mean(kappa * loss_of(loss, y, Z @ w + b)))
-    return LinearFit(w[None], np.array([b]), train_loss, residual=residual, iterations=steps, converged=True)
+    # Inputs of order one, so that the fit does not depend on the units of X; a power of two keeps all of their digits.
+    unit = _unit(X)
+    Z, strengths = X / unit / np.sqrt(p), _strengths(penalty, unit)
+    with np.errstate(all="ignore"):  # numbers that overflow here are refused below
+        try:
+            if loss == "hinge":
+                w, b, residual, steps = _linear_program(Z, y, kappa, penalty, strengths, bias)
+            else:
+                w, b, residual, steps = _Smooth(Z, y, kappa, loss, penalty, strengths, bias).minimum()
+        except np.linalg.LinAlgError:
+            raise FitError(OUT_OF_RANGE) from None
+        train_loss = float(np.mean(kappa * loss_of(loss, y, Z @ w + b)))
+    if not (np.isfinite(train_loss) and np.isfinite(w).all() and np.isfinite(b)):
+        raise FitError(OUT_OF_RANGE)
+    return LinearFit(w[None] / unit, np.array([b]), train_loss, residual=residual, iterations=steps, converged=True)
+
+
+def _unit(X: Array) -> float:
+    """Return the power of two that is nearest to the root mean square of X, or 1 where all of X is zero."""
+    largest = float(abs(X).max(initial=0.0))
+    return float(2.0 ** np.round(np.log2(largest) + np.log2(np.mean((X / largest) ** 2)) / 2)) if largest else 1.0
+
+
+def _strengths(penalty: Penalty, unit: float) -> tuple[float, float]:
+    """Return the strengths of the parts |w| and |w|^2/2 of a penalty for inputs that were divided by `unit`."""
+    l1, l2 = penalty.strengths
+    with np.errstate(all="ignore"):
+        return float(np.float64(l1) / unit), float(np.float64(l2) / unit / unit)
 
 
 @dataclass(frozen=True)
@@ -75,43 +99,49 @@ class _Smooth:
     kappa: Array
     loss: str
     penalty: Penalty
+    strengths: tuple[float, float]
     bias: bool
 
     def minimum(self) -> tuple[Array, float, float, int]:
         """Return the weights, the bias, the violation of the conditions and the number of steps."""
         w, b = self._searched()
-        scale = float(np.max(abs(self._gradient(np.zeros_like(w), 0.0)[0]))) or 1.0
+        at_zero = self._slopes(np.zeros(len(self.y)))[0]
+        scale = float(np.max(abs(self.Z.T @ at_zero))) or 1.0
+        bias_scale = float(np.sum(abs(at_zero))) or 1.0
         w[abs(w) < SMALL * max(float(np.max(abs(w))), 1e-300)] = 0.0
-        l1, positive = self.penalty.strengths[0], self.penalty.non_negative
+        l1, positive = self.strengths[0], self.penalty.non_negative
         signs = np.sign(w)
         for step in range(STEPS):
             w, b, signs = self._on(signs, w, b, scale)
             slope = self._gradient(w, b)[0]
             excess = np.where(signs == 0, np.maximum(-slope - l1, -np.inf if positive else slope - l1), 0.0)
-            if (violation := self._violation(w, b, signs, scale)) <= TOLERANCE:
+            if (violation := self._violation(w, b, signs, scale, bias_scale)) <= TOLERANCE:
                 return w, b, violation, step + 1
             joins = int(np.argmax(excess))
             if not excess[joins] > 0:
                 break
             signs[joins] = -np.sign(slope[joins])
+        if not np.isfinite(violation):
+            raise FitError(OUT_OF_RANGE)
         raise FitError(
             f"the fit of the {self.loss} loss with {self.penalty!r} did not converge: its conditions are violated by "
             f"{violation:.2g}; take a larger penalty"
         )
 
-    def _violation(self, w: Array, b: float, signs: Array, scale: float) -> float:
-        """Return by how much the conditions of a minimum fail, relative to the gradient at zero."""
-        l1 = self.penalty.strengths[0]
+    def _violation(self, w: Array, b: float, signs: Array, scale: float, bias_scale: float) -> float:
+        """Return by how much the conditions of a minimum fail, relative to the two scales."""
+        l1 = self.strengths[0]
         slope, of_bias = self._gradient(w, b)
         active = abs(slope + l1 * signs)
         silent = np.maximum(-slope if self.penalty.non_negative else abs(slope), l1) - l1
         wrong = np.where(signs != 0, active, np.maximum(silent, 0.0))
-        return max(float(wrong.max()), abs(of_bias) if self.bias else 0.0) / scale
+        # The derivative by the bias does not depend on the units of X, so it has a scale of its own.
+        return max(float(wrong.max()) / scale, abs(of_bias) / bias_scale if self.bias else 0.0)
 
     def _gradient(self, w: Array, b: float) -> tuple[Array, float]:
         """Return the gradient of losses and ridge by the weights, and that by the bias."""
         pull = self._slopes(self.Z @ w + b)[0]
-        return np.asarray(self.Z.T @ pull + self.penalty.strengths[1] * w), float(pull.sum())
+        return np.asarray(self.Z.T @ pull + self.strengths[1] * w), float(pull.sum())
 
     def _slopes(self, h: Array) -> tuple[Array, Array]:
         """Return the first and the second derivative of the losses by h."""
@@ -121,19 +151,19 @@ class _Smooth:
         return -self.kappa * self.y * against, self.kappa * against * (1 - against)
 
     def _value(self, w: Array, b: float) -> float:
-        l1, l2 = self.penalty.strengths
+        l1, l2 = self.strengths
         losses = self.kappa @ loss_of(self.loss, self.y, self.Z @ w + b)
         return float(losses + l1 * np.sum(abs(w)) + l2 / 2 * (w @ w))
 
     def _searched(self) -> tuple[Array, float]:
         """Return weights and bias near the minimum: a search over positive parts, negative ones and the bias."""
-        p, l1 = self.Z.shape[1], self.penalty.strengths[0]
+        p, l1 = self.Z.shape[1], self.strengths[0]
         parts = 1 if self.penalty.non_negative else 2
 
         def value(x: Array) -> tuple[float, Array]:
             w = x[:p] - x[p : 2 * p] if parts == 2 else x[:p]
             slope, of_bias = self._gradient(w, x[-1])
-            l2 = self.penalty.strengths[1]
+            l2 = self.strengths[1]
             total = self.kappa @ loss_of(self.loss, self.y, self.Z @ w + x[-1]) + l2 / 2 * (w @ w)
             sides = [slope + l1, l1 - slope][:parts]
             return float(total + l1 * np.sum(x[:-1])), np.concatenate([*sides, [of_bias if self.bias else 0.0]])
@@ -145,7 +175,7 @@ class _Smooth:
 
     def _on(self, signs: Array, w: Array, b: float, scale: float) -> tuple[Array, float, Array]:
         """Minimize over the weights of these signs and the bias; those that reach zero on the way leave."""
-        l1, l2 = self.penalty.strengths
+        l1, l2 = self.strengths
         signs = signs.copy()
         for _ in range(NEWTON_STEPS + len(w)):
             own = np.flatnonzero(signs)
@@ -188,7 +218,9 @@ class _Smooth:
         return None
 
 
-def _linear_program(Z: Array, y: Array, kappa: Array, penalty: Penalty, bias: bool) -> tuple[Array, float, float, int]:
+def _linear_program(
+    Z: Array, y: Array, kappa: Array, penalty: Penalty, strengths: tuple[float, float], bias: bool
+) -> tuple[Array, float, float, int]:
     """Minimize sum kappa max(0, 1 - y h) + l1 |w| over the losses s >= 0 with s >= 1 - y h and the parts of w."""
     if not isinstance(penalty, Lasso):
         raise ValueError(
@@ -196,12 +228,20 @@ def _linear_program(Z: Array, y: Array, kappa: Array, penalty: Penalty, bias: bo
         )
     n, p = Z.shape
     signed = y[:, None] * Z
-    cost = np.concatenate([np.full(2 * p, penalty.strength), kappa, [0.0]])
+    cost = np.concatenate([np.full(2 * p, strengths[0]), kappa, [0.0]])
     rows = np.hstack([-signed, signed, -np.eye(n), -y[:, None]])
     limits = [(0.0, None)] * (2 * p + n) + [(None, None) if bias else (0.0, 0.0)]
     found = linprog(cost, A_ub=rows, b_ub=-np.ones(n), bounds=limits, method="highs")
     if not found.success:
-        raise FitError(f"the linear program of hinge loss with {penalty!r} was not solved: {found.message}")
+        raise FitError(
+            f"the linear program of hinge loss with {penalty!r} was not solved: {found.message}; change the units of X"
+        )
     w = found.x[:p] - found.x[p : 2 * p]
-    primal = float(kappa @ loss_of("hinge", y, Z @ w + found.x[-1]) + penalty.strength * np.sum(abs(w)))
-    return w, float(found.x[-1]), abs(primal + float(np.sum(found.ineqlin.marginals))) / max(primal, 1e-300), found.nit
+    primal = float(kappa @ loss_of("hinge", y, Z @ w + found.x[-1]) + strengths[0] * np.sum(abs(w)))
+    gap = abs(primal + float(np.sum(found.ineqlin.marginals))) / max(primal, 1e-300)
+    if not gap <= GAP:
+        raise FitError(
+            f"the linear program of hinge loss with {penalty!r} was not solved: the relative gap to its dual is "
+            f"{gap:.2g}; take a larger penalty, or change the units of X"
+        )
+    return w, float(found.x[-1]), gap, found.nit

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from theory.core import foreign
 from theory.core.arrays import Array
-from theory.core.checks import between, is_text, shown
+from theory.core.checks import between, objects, shown
 
 # Within these limits the products in an error, of which C/lam^2 is the smallest, neither overflow nor vanish.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50
@@ -74,8 +74,10 @@ def require_matrix(name: str, data: Any) -> None:
 def require_real(name: str, data: Any) -> None:
     """Raise ValueError for an array that does not hold real numbers; of text it says what makes numbers of it."""
     if data.dtype.kind not in "buif":
-        cure = f": {foreign.OF_TEXT}" if is_text(data) else ""
-        raise ValueError(f"{name} must contain real numbers, got dtype {data.dtype}{cure}")
+        what, cure = f"dtype {data.dtype}", f": {foreign.OF_TEXT}" if foreign.is_text(data) else ""
+        if data.ndim and data.dtype.kind == "O":
+            what, cure = objects(data, "real numbers")
+        raise ValueError(f"{name} must contain real numbers, got {what}{cure}")
 
 
 def row_numbers(name: str, rows: NDArray[np.integer], n: int | None) -> None:

@@ -12,6 +12,7 @@ from figures.analyse.command import main
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.sequences.clones import make_clones
 from figures.analyse.sequences.generation import compared, generated, generation_sentences, pair_clone, sequence_file
+from figures.analyse.sequences.generation.learning import learner
 from figures.analyse.sequences.generation.make import Generation, nearest_identity
 from figures.analyse.sequences.learning_time import generation_seconds, learning_sentence
 from figures.analyse.sequences.tasks import Settings, pair_fit
@@ -161,6 +162,15 @@ def test_what_cannot_be_had_is_a_note():
     mixing = MixingError("why", {"score": Diagnosis(0.0, 1.0, 9.0, 4.0, 1.3, "")}, 30_000, "advice")
     assert "after 30000 passes" in reason_of_learning(mixing)
     assert "too large for the memory" in unlearned(MemoryError())
+
+
+def test_a_family_without_two_columns_that_vary_together_has_no_model_to_be_learned():
+    colors = np.tile(np.array([0, 1, 2, 1], np.uint8), (30, 1))
+    colors[:, 2] = np.arange(30) % 3
+    learn = learner(colors, 3, np.full(30, 1 / 30), 0, 1, None)
+    made, notes = generated(colors, np.full(30, 1 / 30), np.arange(30), 3, None, 5, learn, 0, 1)
+    assert made is None
+    assert "there is no pair model to be learned (sequences must have two sites" in notes[0]
 
 
 @pytest.mark.slow

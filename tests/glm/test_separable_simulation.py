@@ -88,6 +88,47 @@ def test_conditions_of_a_minimum(loss, penalty, bias):
         assert found.weights.min() >= 0
 
 
+@pytest.mark.parametrize("loss", ["square", "logistic", "hinge"])
+@pytest.mark.parametrize("units", [1e-160, 1e-25, 1e-6, 1e6, 1e25, 1e160])
+def test_the_units_of_the_inputs_do_not_matter(loss, units):
+    """The weights times the units are the same, and so is the bias, which is a sum over labels and not over inputs."""
+    X, y = data(50, 20, 1)
+    y = y if loss == "square" else np.where(y > -0.2, 1.0, -1.0)
+    one = fit_penalized(X, y, loss, Lasso(0.3), bias=True)
+    other = fit_penalized(units * X, y, loss, Lasso(0.3 * units), bias=True)
+    assert np.allclose(units * other.weights, one.weights, rtol=1e-9, atol=1e-9)
+    assert other.bias == pytest.approx(one.bias, abs=1e-9)
+    assert fit_penalized(units * X, y, loss, Lasso(1e3 * units), bias=True).weights.any() == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+@pytest.mark.parametrize("units", [1e25, 1e160])
+def test_beside_huge_inputs_a_penalty_is_as_good_as_none_and_the_bias_is_that_of_the_minimum(loss, units):
+    X, y = data(50, 10, 1)
+    y = y if loss == "square" else np.sign(y + 2 * np.random.default_rng(3).standard_normal(50))
+    least = fit(X, y, loss, 1e-9, bias=True)
+    for penalty in (Lasso(0.3), ElasticNet(0.2, 0.1)):
+        found = fit_penalized(units * X, y, loss, penalty, bias=True)
+        assert units * found.weights == pytest.approx(least.weights, abs=1e-6)
+        assert found.bias == pytest.approx(least.bias, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_fits_that_leave_the_range_of_numbers_say_what_to_change():
+    X, y = data(50, 10, 1)
+    out = "left the range of floating point numbers: change the units of X and y, or the penalty"
+    for inputs, labels, penalty in (
+        (X, 1e200 * y, Lasso(0.1)),
+        (1e-200 * X, y, ElasticNet(0.1, 0.1)),
+        (1e160 * X, 1e160 * y, NonNegative(0.1)),
+    ):
+        with pytest.raises(FitError, match=out):
+            fit_penalized(inputs, labels, "square", penalty, bias=True)
+    with pytest.raises(FitError, match=r"gap to its dual is .*; take a larger penalty, or change the units of X"):
+        fit_penalized(1e25 * X, np.sign(X[:, 0] + 0.1), "hinge", Lasso(0.1), bias=True)
+
+
 def test_more_weights_than_samples_at_a_small_strength():
     """Down to strengths at which the fit interpolates; no more weights than samples are left."""
     X, y = data(40, 120, 6)

@@ -213,10 +213,12 @@ def test_smooth_losses_are_proved_without_copies(monkeypatch, argument):
         raise AssertionError("the method of multipliers is not needed")
 
     monkeypatch.setattr(simulate.glm.own_loss._Problem, "descended", never)
-    X, y = data(300, 80)
     loss = Softened() if argument == "margin" else Huber()
-    # Descents end at a gradient of 1e-11; what the last step leaves below it, 2e-14 to 6e-13, depends on the processor.
-    assert fit(X, y, loss, 0.3, bias=True, argument=argument).residual < 3e-12
+    for seed in (8, 19, 24):  # at which descents of margins that end a hundred times earlier are seen
+        X, y = data(300, 80, seed=seed)
+        # Descents end at a relative gradient of 1e-11, and the derivative by the bias is a part of it. That is no
+        # rounding, since a last step is only as exact as it has to be; the gap itself is of second order.
+        assert fit(X, y, loss, 0.3, bias=True, argument=argument).residual <= 1e-11
 
 
 @pytest.mark.parametrize(("n", "p"), [(300, 20), (9000, 8)])

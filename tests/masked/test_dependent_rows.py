@@ -359,6 +359,8 @@ def test_a_learning_curve_needs_infinitely_many_rows():
     np.testing.assert_allclose(curve.mean_test_error[0], points, rtol=1e-12)
     with pytest.raises(ValueError, match=r"alphas must be n/d = 2 alone where row_dependence is of n = 80 .*n = inf"):
         masked.learning_curve(CHAIN, [2.0, 0.5], [0.1], row_dependence=SERIES)
+    with pytest.raises(ValueError, match=r"row_dependence must be of n = alpha d = inf rows, .*; take n = inf"):
+        masked.learning_curve(AR1(math.inf, 0.6), [2.0], [0.1], row_dependence=SERIES)
 
 
 def test_no_solver_reads_the_scales_of_rows_past_their_dependence():

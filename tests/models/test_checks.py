@@ -1,11 +1,13 @@
 """What counts as a number, a size and an array, in every argument alike; and records where records are wanted."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from simulate.masked import sample
+from simulate.masked import fit, sample
 from theory import masked, random_matrix
 from theory.core import checks
 from theory.models import AR1, Diagonal, Empirical, Isotropic, MaskedRidge, Spiked
@@ -99,6 +101,67 @@ def test_arrays_with_none_are_no_numbers():
     for wrong in (None, [None], [1.0, None]):
         with pytest.raises(ValueError, match="x must be an array of real numbers"):
             checks.real_array("x", wrong)
+
+
+class Hostile:
+    """Has no number, and may not even be compared."""
+
+    def __eq__(self, other):
+        raise RuntimeError("no")
+
+    def __repr__(self):
+        return "hostile"
+
+
+def cells(*entries):
+    array = np.empty((1, len(entries)), dtype=object)
+    array[0] = [*entries]
+    return array
+
+
+@pytest.mark.parametrize(
+    ("check", "given", "got"),
+    [
+        (checks.real_array, cells(1.0, None), r"None at index \(0, 1\): fill or drop it, then .astype\(float\) makes"),
+        (checks.real_array, cells(math.nan, pd.NA), r"<NA> at index \(0, 1\): fill or drop it, then"),
+        (
+            checks.real_array,
+            cells(1.0, Hostile()),
+            r"hostile at index \(0, 1\): replace it, then .astype\(float\) makes",
+        ),
+        (checks.real_array, cells(1.0, np.ones(1)), r"array\(\[1.\]\) at index \(0, 1\): replace it"),
+        (checks.real_array, cells(1.0, 1j), r"1j at index \(0, 1\): replace it"),
+        (checks.real_array, cells(1.0, "x"), r"'x' at index \(0, 1\): text that holds numbers becomes numbers by"),
+        (checks.integer_array, cells(1, math.nan), r"nan at index \(0, 1\): fill or drop it, then .astype\(int\)"),
+        (checks.integer_array, cells(1, 1.5), r"1.5 at index \(0, 1\): replace it, then .astype\(int\) makes integers"),
+        (checks.integer_array, cells(1, True), r"True at index \(0, 1\): replace it"),
+        (checks.integer_array, cells(1, "A"), r"'A' at index \(0, 1\): letters become integers by"),
+        (
+            checks.bool_array,
+            cells(True, 1),
+            r"1 at index \(0, 1\): replace it, then .astype\(bool\) makes truth values",
+        ),
+        (lambda name, value: checks.colors(name, value, 3), cells(1, None), r"None at index \(0, 1\): fill or drop it"),
+        (fit, cells(1.0, None), r"None at index \(0, 1\): fill or drop it, then .astype\(float\) makes"),
+    ],
+)
+def test_arrays_of_objects_are_refused_with_the_first_stranger_and_a_cure(check, given, got):
+    with pytest.raises(ValueError, match=rf"^X must .*, got dtype object with {got}"):
+        check(*(("X", given) if check is not fit else (given, 0.1)))
+
+
+def test_objects_that_are_what_is_wanted_are_converted_or_refused_with_what_converts_them():
+    numbers = cells(1, 2.0, Fraction(1, 2), True)
+    assert checks.real_array("X", numbers).tolist() == [[1.0, 2.0, 0.5, 1.0]]
+    for check, given, kind, entries in (
+        (checks.integer_array, cells(1, np.int8(2), 3.0), int, "integers"),
+        (checks.bool_array, cells(True, np.False_), bool, "truth values"),
+        (checks.integer_array, cells(), int, "integers"),
+    ):
+        cure = rf"got dtype object: .astype\({kind.__name__}\) makes {entries} of the array$"
+        with pytest.raises(ValueError, match=f"X must be an array of {entries}, {cure}"):
+            check("X", given)
+        assert check("X", given.astype(kind)).shape == given.shape
 
 
 def test_the_last_axis_is_told():

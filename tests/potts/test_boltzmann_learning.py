@@ -360,6 +360,41 @@ def test_samples_that_do_not_vary_have_no_covariances():
     assert (found.pearson, found.slope, found.site_error) == (0.0, 0.0, 0.5)
 
 
+EQUAL = np.tile([0, 1, 2, 1], (30, 1))
+
+
+@pytest.mark.parametrize("penalties", [{}, {"l2": 0.0, "field_l2": 0.0}])
+@pytest.mark.parametrize(
+    ("states", "options", "got"),
+    [
+        (EQUAL, {}, "got 0 of 4 that vary: there"),
+        (EQUAL[:1], {"check": False}, "got 0 of 4 that vary: there"),
+        (np.where(np.arange(4) == 2, np.arange(30)[:, None] % 3, EQUAL), {}, "got 1 of 4 that vary: there"),
+        (STATES, {"start": known_model()}, "got 4 of 4 that vary independently: there"),
+        (np.concatenate([EQUAL, STATES]), {"weights": np.repeat([1.0, 0.0], [30, 81])}, "got 0 of 4 that vary: there"),
+    ],
+)
+def test_sequences_in_which_no_two_sites_vary_together_are_refused_at_once(states, options, got, penalties):
+    """No correlation of covariances could tell when to end, and no coupling is other than 0 at the maximum."""
+    with pytest.raises(ValueError, match=f"^sequences must have two sites .* vary together, {got} are no couplings"):
+        boltzmann_learning(
+            states,
+            C,
+            rng=stream(0, "equal"),
+            n_chains=16,
+            on_record=lambda *_: pytest.fail("it began"),
+            **options,
+            **penalties,
+        )
+
+
+def test_one_sequence_that_differs_at_two_sites_is_enough():
+    states = np.repeat(EQUAL, 100, axis=0)
+    states[0, [0, 3]] = [1, 0]
+    fit = boltzmann_learning(states, C, rng=stream(0, "rare"), n_chains=16, n_checked=256, max_iter=2, check=False)
+    assert fit.iterations == 2
+
+
 def test_wrong_values_are_refused_by_name():
     small = STATES[:40]
     learning = {"sequences": small, "n_colors": C, "rng": stream(0, "wrong"), "weights": np.ones(40), "l2": 0.1}

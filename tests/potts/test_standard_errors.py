@@ -190,3 +190,13 @@ def test_too_many_parameters_are_refused_with_advice(monkeypatch):
         standard_errors(fit, states)
     with pytest.raises(MemoryError, match=r"standard errors of 14 parameters needs .*; take fewer sites or colors"):
         standard_errors(fit, states, method="by_site")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["joint", "by_site"])
+def test_equal_samples_have_no_errors_and_none_that_are_nan(method):
+    """All scores are equal then; their variance is zero up to rounding, which may be of either sign."""
+    states = np.tile([0, 1, 2, 1, 0], (30, 1))
+    errors = standard_errors(pseudo_likelihood(states, 3), states, method=method)
+    for values in (errors.couplings, errors.fields):
+        assert np.all((values >= 0) & (values < 1e-6))

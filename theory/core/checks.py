@@ -4,7 +4,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,8 +218,11 @@ def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> 
     """Return `value` as integers (..., L) from 0 to n_colors - 1, not copied; ValueError names the first other one."""
     array = _converted(name, value, "integers")
     if array.dtype.kind not in "iu":
-        cure = f": {foreign.OF_LETTERS}" if is_text(array) else ""
-        raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got dtype {array.dtype}{cure}")
+        cure = f": {foreign.OF_LETTERS}" if foreign.is_text(array) else ""
+        what = f"dtype {array.dtype}"
+        if array.ndim and array.dtype.kind == "O":
+            what, cure = objects(array, "integers")
+        raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got {what}{cure}")
     if array.ndim == 0 or array.shape[-1] == 0 or (n_sites is not None and array.shape[-1] != n_sites):
         raise ValueError(f"{name} must have shape (..., {n_sites or 'sites'}), got {array.shape}")
     if array.size and (array.min() < 0 or array.max() >= n_colors):
@@ -239,7 +242,8 @@ def real_array(name: str, value: Any) -> Array:
             raise TypeError
         return np.asarray(array, dtype=float)
     except Exception:  # the entries may be any objects
-        raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None
+        pass
+    return _refuse_kind(name, value, array, "real numbers")
 
 
 def integer_array(name: str, value: Any) -> NDArray[Any]:
@@ -268,12 +272,16 @@ def _converted(name: str, value: Any, entries: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be an array of {entries}, got {type(value).__name__}") from None
 
 
-def _refuse_kind(name: str, value: Any, array: NDArray[Any], entries: str) -> None:
+def _refuse_kind(name: str, value: Any, array: NDArray[Any], entries: str) -> NoReturn:
     what = f"dtype {array.dtype}" if array.ndim else type(value).__name__
-    cure = f": {foreign.OF_TEXT}" if array.ndim and is_text(array) else ""
+    cure = f": {foreign.OF_TEXT}" if array.ndim and foreign.is_text(array) else ""
+    if array.ndim and array.dtype.kind == "O":
+        what, cure = objects(array, entries)
     raise ValueError(f"{name} must be an array of {entries}, got {what}{cure}")
 
 
-def is_text(array: NDArray[Any]) -> bool:
-    """Say whether an array holds text, also as objects."""
-    return array.dtype.kind in "UST" or (array.dtype.kind == "O" and any(isinstance(each, str) for each in array.flat))
+def objects(array: NDArray[Any], entries: str) -> tuple[str, str]:
+    """Return what a message says of an array of objects in the place of `entries`, and behind a colon the cure."""
+    index, cure = foreign.stranger(array, entries)
+    what = f"dtype {array.dtype}" + ("" if index is None else f" with {shown(array[index])} at index {index}")
+    return what, f": {cure}"

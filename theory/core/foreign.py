@@ -14,6 +14,8 @@ OF_LETTERS = (
     "letters become integers by figures.analyse.read_alignment(file).sequences, and strings by its .encode(strings)"
 )
 OF_TEXT = f"text that holds numbers becomes numbers by .astype(float); {OF_LETTERS}"
+TYPES = {"real numbers": "float", "integers": "int", "truth values": "bool"}  # what .astype takes for such entries
+MISSING = ("NAType", "NaTType")  # of pandas, for entries that are not there
 WIDEST: dict[str, Any] = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}
 
 
@@ -85,6 +87,39 @@ def labelled(value: Any, column: int) -> str:
         return "" if columns is None else f" ({columns[column]!r})"
     except Exception:  # a stranger's object may call anything its columns
         return ""
+
+
+def is_text(array: NDArray[Any]) -> bool:
+    """Say whether an array holds text, also as objects."""
+    return array.dtype.kind in "UST" or (array.dtype.kind == "O" and any(isinstance(each, str) for each in array.flat))
+
+
+def stranger(array: NDArray[Any], entries: str) -> tuple[tuple[int, ...] | None, str]:
+    """Return the index of the first object that is none of the `entries`, or None, and what the user can do."""
+    convert = f".astype({TYPES[entries]}) makes {entries} of the array"
+    index = next((index for index, entry in np.ndenumerate(array) if not _is_one_of(entry, entries)), None)
+    if index is None:
+        return None, convert
+    if isinstance(array[index], str):
+        return index, OF_LETTERS if entries == "integers" else OF_TEXT
+    return index, f"{'fill or drop it' if _is_missing(array[index]) else 'replace it'}, then {convert}"
+
+
+def _is_missing(entry: Any) -> bool:
+    return entry is None or (isinstance(entry, float) and entry != entry) or type(entry).__name__ in MISSING
+
+
+def _is_one_of(entry: Any, entries: str) -> bool:
+    if entries == "truth values":
+        return isinstance(entry, bool | np.bool_)
+    if entries == "integers":
+        whole = isinstance(entry, float) and entry.is_integer()
+        return whole or (isinstance(entry, int | np.integer) and not isinstance(entry, bool))
+    try:
+        float(entry)
+        return np.ndim(entry) == 0  # arrays of one entry are numbers to float(), but not to numpy
+    except Exception:  # the entries may be any objects
+        return False
 
 
 def _column(table: Any, place: int) -> Any:

@@ -91,7 +91,7 @@ def joint_rows(scales: RowScales, dependence: RowDependence) -> RowDependence:
 
 def laws_of_samples(scales: RowScales, dependence: RowDependence, alphas: Array, d: float) -> list[RowScales]:
     """Return the law of the rows of each sample; ValueError that names `alphas` where a dependence is of other rows."""
-    if math.isfinite(dependence.n) and not all(round(n) == dependence.n for n in alphas * d if math.isfinite(n)):
+    if math.isfinite(d) and not all(_is_of(dependence, alpha, d) for alpha in alphas.tolist()):
         raise ValueError(
             f"alphas must be n/d = {dependence.n / d:g} alone where row_dependence is of n = {dependence.n} rows, and "
             f"any ratios where it is of n = inf, got {checks.shown(alphas)}"
@@ -101,10 +101,14 @@ def laws_of_samples(scales: RowScales, dependence: RowDependence, alphas: Array,
 
 def require_rows(scales: RowScales, dependence: RowDependence, alpha: float, d: float) -> None:
     """Raise ValueError where a dependence is not one of n = alpha d rows, or goes with no such scales."""
-    if math.isfinite(dependence.n):
+    if not _is_of(dependence, alpha, d):
         n = alpha * d
-        if not (math.isfinite(n) and round(n) == dependence.n):
-            instead = "take n = inf" if math.isinf(n) else f"take n = {round(n)}, or n = inf"
-            raise ValueError(f"row_dependence must be of n = alpha d = {n:g} rows, got {dependence!r}; {instead}")
+        instead = "take n = inf" if math.isinf(n) else f"take n = {round(n)}, or n = inf"
+        raise ValueError(f"row_dependence must be of n = alpha d = {n:g} rows, got {dependence!r}; {instead}")
     if not dependence.is_identity:
         joint_rows(scales, dependence)
+
+
+def _is_of(dependence: RowDependence, alpha: float, d: float) -> bool:
+    """Say whether a dependence is one of n = alpha d rows, which one of infinitely many rows is for every d."""
+    return math.isinf(dependence.n) or (math.isfinite(alpha * d) and round(alpha * d) == dependence.n)

@@ -7,6 +7,8 @@ def unlearned(error: Exception) -> str:
     """Say in a reader's words why the pair model was not found."""
     if isinstance(error, MemoryError):
         return "the pair model is too large for the memory; take fewer columns or a smaller alphabet"
+    if isinstance(error, ValueError):
+        return f"there is no pair model to be learned ({error})"
     fit = error.fit if isinstance(error, FitError) else None
     why = f": {fit.reason}" if isinstance(fit, BoltzmannFit) else ""
     return (

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.potts.boltzmann.agreement import Agreement, agreement
 from simulate.potts.boltzmann.kernels import blend_shares, climb, set_fields
-from simulate.potts.boltzmann.shares import pair_shares, share_rows, site_shares
+from simulate.potts.boltzmann.shares import pair_shares, require_covariances, share_rows, site_shares
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.kernels.samplers import DenseChains
 from theory.core import FitError
@@ -60,6 +60,7 @@ class Ascent:
         self.chains, self._l2, self._field_l2, self._floor = chains, l2, field_l2, floor
         self._n_threads, self.n_sites = n_threads, data.n_sites
         self.target = pair_shares(data, n_threads)
+        require_covariances(self.target, self.n_sites)
         self.f = data.frequencies()
         self._small_f = self.f.astype(np.float32)
         self._at_mean = model.fields + np.einsum("ijab,jb->ia", model.couplings, self.f)

@@ -148,10 +148,10 @@ def boltzmann_learning(
     `save_seconds` and before each check. Called again with the same arguments and a generator in the same state, after
     the program was killed, learning goes on from there, to the same bits; only `seconds` may differ. The file stays.
 
-    ValueError for bad arguments, MemoryError where the couplings do not fit, CheckpointError where the file belongs to
-    another run or cannot be written. FitError, with the fit as `.fit`, where `max_iter` steps do not suffice;
-    `check=False` returns that fit. FitError where steps diverge, too. Derived here: the step is Newton's for
-    independent sites, whose variance of a product of two centered indicators is close to f_i(a) f_j(b).
+    ValueError for bad arguments and where no two sites vary together, as in equal sequences; MemoryError where the
+    couplings do not fit, CheckpointError where the file is of another run or cannot be written. FitError, with the fit
+    as `.fit`, where `max_iter` steps do not suffice (`check=False` returns it), and where steps diverge. Derived here:
+    a step is Newton's for independent sites, where products of centered indicators have variances f_i(a) f_j(b) nearly.
 
     >>> rng = np.random.default_rng(0)
     >>> states = rng.integers(0, 2, (500, 3))

@@ -13,6 +13,7 @@ from simulate.potts.inference.sequences import Sequences
 from theory.core.arrays import Array
 
 Shares = NDArray[np.float32]
+ROUNDING = 2.0**-22  # of a covariance of shares in single precision
 
 
 def pair_shares(data: Sequences, n_threads: int = 1) -> Shares:
@@ -27,6 +28,26 @@ def site_shares(shares: Shares, n_sites: int) -> Array:
     """Return the shares (L, C) of the colors at single sites, which tables of pairs sum to."""
     own = [shares[first_pair(i, n_sites)].sum(axis=1, dtype=float) for i in range(n_sites - 1)]
     return np.array([*own, shares[-1].sum(axis=0, dtype=float)])
+
+
+def require_covariances(shares: Shares, n_sites: int) -> None:
+    """Raise ValueError for sequences with these shares unless two sites vary together.
+
+    Else the maximum of the likelihood is the model of independent sites, whatever the penalty of couplings, and no
+    correlation of covariances tells when chains have come there; without a penalty of fields those of sites that do
+    not vary are infinite.
+    """
+    for i in range(n_sites - 1):
+        pairs = shares[first_pair(i, n_sites) : first_pair(i + 1, n_sites)].astype(float)
+        apart = pairs - pairs.sum(axis=2, keepdims=True) * pairs.sum(axis=1, keepdims=True)
+        if abs(apart).max() > ROUNDING:
+            return
+    varying = int(np.sum(np.max(site_shares(shares, n_sites), axis=1) < 1 - ROUNDING))
+    raise ValueError(
+        f"sequences must have two sites at least that vary together, got {varying} of {n_sites} that vary"
+        f"{' independently' if varying > 1 else ''}: there are no couplings to be learned, take independent sites with "
+        "fields log(f_i(a) + a pseudocount)"
+    )
 
 
 def share_rows(work: Callable[[int, int], Any], n_sites: int, n_threads: int, *, even: bool = False) -> None:

@@ -132,7 +132,8 @@ def _site_errors(covariance: Array, place: NDArray[np.intp], n_colors: int) -> t
     for j, block in enumerate(blocks):
         part = covariance[np.ix_(block.ravel(), block.ravel())].reshape(block.shape * 2)
         couplings[j] = np.einsum("xa,yb,xc,yd,abcd->xy", Q, Q, Q, Q, part, optimize=True)
-    return np.sqrt(fields), np.sqrt(couplings)
+    # Where scores do not vary, as those of a site that is the same in all samples, rounding may give negative ones.
+    return np.sqrt(np.maximum(fields, 0)), np.sqrt(np.maximum(couplings, 0))
 
 
 def site_places(n_sites: int, n_colors: int, site: int) -> Places:

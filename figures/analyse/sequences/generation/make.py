@@ -63,7 +63,7 @@ def generated(
         known = model if fit is None else fit.model
         assert known is not None  # one of the two is given
         chains = drawn(known, colors, n_colors, weights, max(count, MIN_COMPARED), fit, seed, n_threads)
-    except (FitError, MemoryError) as error:
+    except (FitError, MemoryError, ValueError) as error:
         return None, (f"no sequences were generated: {unlearned(error)}",)
     except MixingError as error:
         return None, (f"no sequences were generated: {unmixed(error, learned=learn is not None)}",)
