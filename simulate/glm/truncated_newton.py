@@ -222,7 +222,7 @@ class _Descent:
             image = _apart(self.by_columns(q) + self.small.back(place.at.bent(self.small.fields(q))))
             self.products, self.since = self.products + 1, self.since + 1
             bend = float(np.vdot(q, image))
-            if not bend > 0:
+            if not (bend > 0 and rz > 0):  # the ridge may be so large that products vanish
                 break
             step += rz / bend * q
             r = r - rz / bend * image

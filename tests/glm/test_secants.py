@@ -133,6 +133,15 @@ def test_a_part_that_misleads_does_no_harm(monkeypatch, loss):
     assert np.linalg.norm(tied - back) < 1e-9 * np.linalg.norm(tied) + rounding
 
 
+@pytest.mark.parametrize("lam", [1e60, 1e160, 1e300])
+def test_a_ridge_beside_which_products_vanish(lam):
+    """Weights are as good as zero, and biases are the logarithms of the shares, up to what all have in common."""
+    X, classes = np.random.default_rng(0).standard_normal((5, 1)), np.arange(5) % 3
+    found = fit_multiclass(X, classes, 3, "softmax", lam, bias=True)
+    assert abs(found.weights).max() < 1e-50
+    assert found.bias - found.bias[0] == pytest.approx(np.log([1, 1, 0.5]), abs=1e-6)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_inputs_that_are_not_finite(order, wrong):
