@@ -7,7 +7,7 @@ rows (L, samples x C). The parts of a block are inlined: each by itself takes lo
 from typing import Any
 
 from simulate.core.kernels import cached_njit
-from simulate.potts.inference.exponentials import all_moderate, exponential, log_sums
+from simulate.potts.inference.exponentials import NATURAL_LOG_2, all_moderate, log_sums, power_of_two
 from simulate.potts.inference.small_products import add_inner_products, set_product
 
 
@@ -17,10 +17,11 @@ def loss_and_gradient(
 ) -> float:
     """Return the loss, and add its derivatives by A, V.T and the fields to `gradients`.
 
-    The `factors` are A, A.T, V.T and the fields of the samples of a block. Values and logits are kept in `space`, each
-    (L, samples, C), of which the first two of the `rows` are other views; the last is one of zeros. The `sums` are for
-    those of exponentials and of logits. Maxima are taken off from the first block on that has logits so large that it
-    matters, since it takes time.
+    The `factors` are A, A.T, V.T and the fields of the samples of a block, A and fields in units of ln(2). Values and
+    logits are kept in `space`, each (L, samples, C), of which the first two of the `rows` are other views, with rows
+    of zeros where products, which take four at a time, need more; the last is one of zeros. The `sums` are for those of
+    exponentials and of logits. Maxima are taken off from the first block on that has logits so large that it matters,
+    since it takes time.
     """
     A, across, by_color, fields = factors
     values, logits = space
@@ -43,10 +44,7 @@ def loss_and_gradient(
                 break
             take_off = True
         loss += log_sums(w, own, total, n_sites)
-        _residuals(s, w, logits, total, by_fields)
-        for i in range(n_sites):
-            for c in range(n_colors):
-                dh[i, c] += by_fields[i, c]
+        _residuals(s, w, logits, total, by_fields, dh)
         add_inner_products(z, x, dA, width)
         set_product(across, z, nothing, x, width)  # from here on the derivative with respect to the values
         _add_colors(s, values, dV)
@@ -80,6 +78,7 @@ def _own(states: Any, logits: Any, own: Any) -> None:
         own[mu] = 0
         for i in range(len(logits)):
             own[mu] += logits[i, mu, states[mu, i]]
+        own[mu] *= NATURAL_LOG_2
 
 
 @cached_njit(inline="always")
@@ -96,29 +95,35 @@ def _take_off_maxima(logits: Any, n_samples: int) -> None:
 
 @cached_njit(inline="always")
 def _exponentials(logits: Any, z: Any, total: Any, n_samples: int) -> None:
-    """Replace z by exp(z), and set total (samples x L) to the sums over the colors of each site of each sample."""
-    n_colors = logits.shape[2]
-    for i in range(len(z)):
+    """Replace z by 2^z, and set total (samples x L) to the sums over the colors of each site of each sample."""
+    n_sites, n_colors = len(logits), logits.shape[2]
+    for i in range(n_sites):
         for k in range(n_samples * n_colors):
-            z[i, k] = exponential(z[i, k])
+            z[i, k] = power_of_two(z[i, k])
         for mu in range(n_samples):
             added = z.dtype.type(0)
             for c in range(n_colors):
                 added += logits[i, mu, c]
-            total[mu * len(z) + i] = added
+            total[mu * n_sites + i] = added
 
 
 @cached_njit(inline="always")
-def _residuals(states: Any, weights: Any, logits: Any, shares: Any, by_fields: Any) -> None:
-    """Turn exponentials into w_mu (P - x), with w_mu P their products with `shares`; sum them over samples."""
+def _residuals(states: Any, weights: Any, logits: Any, shares: Any, by_fields: Any, dh: Any) -> None:
+    """Turn exponentials into w_mu (P - x), with w_mu P their products with `shares`, and add them to `dh`.
+
+    Of x they are added singly: vectors that are read where one number was just written wait for it.
+    """
     n_sites, n_colors = by_fields.shape
     for i in range(n_sites):
         for c in range(n_colors):
             by_fields[i, c] = 0
         for mu in range(len(states)):
-            share, own = shares[mu * n_sites + i], states[mu, i]
+            share = shares[mu * n_sites + i]
             for c in range(n_colors):
                 logits[i, mu, c] *= share
                 by_fields[i, c] += logits[i, mu, c]
-            logits[i, mu, own] -= weights[mu]
-            by_fields[i, own] -= weights[mu]
+        for c in range(n_colors):
+            dh[i, c] += by_fields[i, c]
+        for mu in range(len(states)):
+            logits[i, mu, states[mu, i]] -= weights[mu]
+            dh[i, states[mu, i]] -= weights[mu]
