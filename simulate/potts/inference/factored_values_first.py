@@ -44,7 +44,10 @@ def loss_and_gradient(
                 break
             take_off = True
         loss += log_sums(w, own, total, n_sites)
-        _residuals(s, w, logits, total, by_fields, dh)
+        _residuals(s, w, logits, total, by_fields)
+        for i in range(n_sites):
+            for c in range(n_colors):
+                dh[i, c] += by_fields[i, c]
         add_inner_products(z, x, dA, width)
         set_product(across, z, nothing, x, width)  # from here on the derivative with respect to the values
         _add_colors(s, values, dV)
@@ -108,22 +111,16 @@ def _exponentials(logits: Any, z: Any, total: Any, n_samples: int) -> None:
 
 
 @cached_njit(inline="always")
-def _residuals(states: Any, weights: Any, logits: Any, shares: Any, by_fields: Any, dh: Any) -> None:
-    """Turn exponentials into w_mu (P - x), with w_mu P their products with `shares`, and add them to `dh`.
-
-    Of x they are added singly: vectors that are read where one number was just written wait for it.
-    """
+def _residuals(states: Any, weights: Any, logits: Any, shares: Any, by_fields: Any) -> None:
+    """Turn exponentials into w_mu (P - x), with w_mu P their products with `shares`; sum them over samples."""
     n_sites, n_colors = by_fields.shape
     for i in range(n_sites):
         for c in range(n_colors):
             by_fields[i, c] = 0
         for mu in range(len(states)):
-            share = shares[mu * n_sites + i]
+            share, own = shares[mu * n_sites + i], states[mu, i]
             for c in range(n_colors):
                 logits[i, mu, c] *= share
                 by_fields[i, c] += logits[i, mu, c]
-        for c in range(n_colors):
-            dh[i, c] += by_fields[i, c]
-        for mu in range(len(states)):
-            logits[i, mu, states[mu, i]] -= weights[mu]
-            dh[i, states[mu, i]] -= weights[mu]
+            logits[i, mu, own] -= weights[mu]
+            by_fields[i, own] -= weights[mu]
