@@ -36,7 +36,7 @@ MAX_POWER, MAX_POWER_SINGLE = 1023.0, np.float32(127.0)
 # Between 1/MAX_SUM and MAX_SUM neither the product of eight sums of exponentials overflows nor the weight of a sample
 # divided by one.
 SUMS_OF_A_LOGARITHM = 8  # a logarithm of a product of so many sums takes an eighth of the time
-MAX_SUM, MAX_SUM_SINGLE = 1e38, 1e26
+MAX_SUM, MAX_SUM_SINGLE = 1e38, 1e30
 INTEGERS = {types.float32: types.int32, types.float64: types.int64}
 FLOATS = {integer: real for real, integer in INTEGERS.items()}
 

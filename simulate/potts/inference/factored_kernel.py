@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.cache_lines import CACHE_LINE_BYTES, aligned_zeros
-from simulate.core.threads import in_threads
+from simulate.core.threads import Mapping
 from simulate.potts.inference import factored_attention_first, factored_values_first
 from simulate.potts.inference.exponentials import PER_LOG_2
 from simulate.potts.inference.small_products import in_blocks
@@ -29,11 +29,12 @@ class FactoredObjective:
     sequences are `states` (M, L) of type int32, with `weights` (M,). Where there are more colors than sites, the rows
     of V for the colors of a sequence are multiplied by A instead: one evaluation costs M L C min(L, C) operations.
     Logits are of type `dtype`, and so are sums over the sequences of a block; the loss and sums of blocks are double.
+    Blocks are computed by `mapped`, a function like `map`.
     """
 
     states: NDArray[np.int32]
     weights: Array
-    n_threads: int = 1
+    mapped: Mapping = map
     dtype: type[np.floating[Any]] = np.float64
 
     def __call__(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
@@ -48,7 +49,7 @@ class FactoredObjective:
         def part(rows: slice) -> tuple[float, Array, Array, Array]:
             return loss(self.states[rows], weights[rows], *arguments)
 
-        value, dA, dV, dh = (sum(each) for each in zip(*in_threads(part, parts, self.n_threads), strict=True))
+        value, dA, dV, dh = (sum(each) for each in zip(*self.mapped(part, parts), strict=True))
         np.fill_diagonal(dA, 0.0)
         return float(value), dA, dV, dh
 
