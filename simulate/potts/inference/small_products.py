@@ -1,8 +1,8 @@
 """Products of small matrices with long rows, compiled: in blocks of a few rows, whose numbers stay in the registers.
 
 A library of linear algebra first copies its factors into its own order, which takes as long as such a product itself.
-Numbers of rows and columns of the matrices are multiples of four: rows of zeros, which fill them up, take less time
-than loops over what blocks of four leave over.
+The number of rows may be any: what the blocks leave over is done row by row, which takes longer than rows of zeros that
+fill up a block.
 """
 
 from typing import Any
@@ -14,18 +14,23 @@ BLOCK_ROWS = 4
 
 @cached_njit(error_model="numpy", fastmath={"contract"})
 def set_product(M: Any, x: Any, start: Any, out: Any, width: int) -> None:
-    """Set the first `width` numbers of the first n rows of `out` to start + M x, with M (n, m) and the rows of x.
+    """Set the first `width` numbers of the rows of `out` (n, K) to start + M x, with M (n, m) and x (m, K).
 
-    `start` has as many rows as M, or one for all; `x` and `out` may have more rows than belong to M.
+    `start` has as many rows as M, or one for all.
     """
     n, m = M.shape
-    for a in range(0, n, 4):
-        o0, o1, o2, o3 = out[a], out[a + 1], out[a + 2], out[a + 3]
-        for row in range(a, a + 4):
-            o, first = out[row], start[row % len(start)]
+    rest, whole = m % 4, n - n % 4  # the first `rest` rows of x come one by one, then four at a time
+    for a in range(n):
+        o, first = out[a], start[a % len(start)]
+        for k in range(width):
+            o[k] = first[k]
+        for b in range(rest):
+            factor = M[a, b]
             for k in range(width):
-                o[k] = first[k]
-        for b in range(0, m, 4):
+                o[k] += factor * x[b, k]
+    for a in range(0, whole, 4):
+        o0, o1, o2, o3 = out[a], out[a + 1], out[a + 2], out[a + 3]
+        for b in range(rest, m, 4):
             x0, x1, x2, x3 = x[b], x[b + 1], x[b + 2], x[b + 3]
             m00, m01, m02, m03 = M[a, b], M[a, b + 1], M[a, b + 2], M[a, b + 3]
             m10, m11, m12, m13 = M[a + 1, b], M[a + 1, b + 1], M[a + 1, b + 2], M[a + 1, b + 3]
@@ -37,6 +42,11 @@ def set_product(M: Any, x: Any, start: Any, out: Any, width: int) -> None:
                 o1[k] += m10 * p + m11 * q + m12 * r + m13 * s
                 o2[k] += m20 * p + m21 * q + m22 * r + m23 * s
                 o3[k] += m30 * p + m31 * q + m32 * r + m33 * s
+    for a in range(whole, n):
+        for b in range(rest, m, 4):
+            m00, m01, m02, m03 = M[a, b], M[a, b + 1], M[a, b + 2], M[a, b + 3]
+            for k in range(width):
+                out[a, k] += m00 * x[b, k] + m01 * x[b + 1, k] + m02 * x[b + 2, k] + m03 * x[b + 3, k]
 
 
 @cached_njit(fastmath={"reassoc", "contract"})  # sums along rows vectorize
@@ -44,19 +54,27 @@ def add_inner_products(x: Any, y: Any, out: Any, width: int) -> None:
     """Add to out[a, b] the inner products of the first `width` numbers of the rows x[a] and y[b]."""
     n, m = out.shape
     zero = x.dtype.type(0)
-    for b in range(0, m, 4):
+    for b in range(0, m - 3, 4):
         for a in range(0, n, 2):
+            other = a + 1 if a + 1 < n else a  # of an odd number of rows the last is taken twice, and added once
             s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = zero
             for k in range(width):
-                p, q, r, s, t, u = y[b, k], y[b + 1, k], y[b + 2, k], y[b + 3, k], x[a, k], x[a + 1, k]
+                p, q, r, s, t, u = y[b, k], y[b + 1, k], y[b + 2, k], y[b + 3, k], x[a, k], x[other, k]
                 s00, s01, s02, s03 = s00 + t * p, s01 + t * q, s02 + t * r, s03 + t * s
                 s10, s11, s12, s13 = s10 + u * p, s11 + u * q, s12 + u * r, s13 + u * s
             for c, s in enumerate((s00, s01, s02, s03)):
                 out[a, b + c] += s
-            for c, s in enumerate((s10, s11, s12, s13)):
-                out[a + 1, b + c] += s
+            if other > a:
+                for c, s in enumerate((s10, s11, s12, s13)):
+                    out[other, b + c] += s
+    for b in range(m - m % 4, m):
+        for a in range(n):
+            total = zero
+            for k in range(width):
+                total += x[a, k] * y[b, k]
+            out[a, b] += total
 
 
 def in_blocks(number: int) -> int:
-    """Return the least multiple of four that is not below a number of rows."""
+    """Return the number of rows of the blocks that hold so many rows."""
     return -(-number // BLOCK_ROWS) * BLOCK_ROWS
