@@ -122,7 +122,7 @@ def test_threads_change_no_bit(n_threads):
 @pytest.mark.parametrize("fields", [True, False])
 def test_the_penalized_gradient_by_differences(fields):
     data, rng = Sequences.of(sampled(50), 3), stream(0, "gradient")
-    problem = _Problem(data, fields, 0.02, 0.05, 1)
+    problem = _Problem(data, fields, 0.02, 0.05, map)
     x = problem.packed(rng.standard_normal((6, 6)), rng.standard_normal((3, 3)), rng.standard_normal((6, 3)))
     value, gradient = problem.of_vector(x)
     for step in 1e-5 * np.eye(len(x)):

@@ -6,6 +6,7 @@ from scipy.special import log_softmax, logsumexp
 
 from simulate.core import stream
 from simulate.core.cache_lines import aligned_zeros
+from simulate.core.threads import mapping
 from simulate.potts import (
     AttentionLayer,
     factored_attention,
@@ -40,13 +41,17 @@ def test_the_loss_and_its_gradient_are_those_of_one_hot_inputs(L, C, M, n_thread
         np.einsum("mia,mib->ab", residual, N),
         residual.sum(axis=0),
     )
-    for one, other in zip(FactoredObjective(states, weights, n_threads)(A, V, h), expected, strict=True):
+    with mapping(n_threads) as mapped:
+        found = FactoredObjective(states, weights, mapped)(A, V, h)
+    for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * M)
 
 
 def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monkeypatch):
     states, weights, point = problem(6, 30, 1100)
-    one, two = (FactoredObjective(states, weights, n)(*point) for n in (1, 2))
+    one = FactoredObjective(states, weights)(*point)
+    with mapping(2) as mapped:
+        two = FactoredObjective(states, weights, mapped)(*point)
     monkeypatch.setattr(factored_kernel, "BLOCK_LOGITS", 1)  # sample by sample
     singly = FactoredObjective(states, weights)(*point)
     for a, b, c in zip(one, two, singly, strict=True):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.optimize import minimize
 
+from simulate.core.threads import Mapping, mapping
 from simulate.potts.inference.descent import Penalty
 from simulate.potts.inference.factored_fit import FactoredFit
 from simulate.potts.inference.factored_kernel import FactoredObjective
@@ -74,14 +75,15 @@ def factored_attention(
         raise ValueError(f"states must have at least 2 sites to predict one from another, got {data.n_sites}")
     default = DEFAULT_PENALTY * float(np.sum(data.weights**2))
     penalties = default if l2 is None else l2, default if field_l2 is None else field_l2
-    problem = _Problem(data, fields, *penalties, n_threads)
     rng = np.random.default_rng(seed)
     kinds = [start] + ["random"] * restarts
-    found = [_minimized(problem, factored_start(kind, states, data, rng), max_iter, tol) for kind in kinds]
-    best = min(found, key=lambda fit: fit.objective)
-    fit = replace(best, restarts=tuple(each.objective for each in found))
-    if problem.l2 == 0 and fit.converged:
-        fit = _without_drift(problem, fit, data)
+    with mapping(n_threads) as mapped:
+        problem = _Problem(data, fields, *penalties, mapped)
+        found = [_minimized(problem, factored_start(kind, states, data, rng), max_iter, tol) for kind in kinds]
+        best = min(found, key=lambda fit: fit.objective)
+        fit = replace(best, restarts=tuple(each.objective for each in found))
+        if problem.l2 == 0 and fit.converged:
+            fit = _without_drift(problem, fit, data)
     if check and not fit.converged:
         raise FitError(
             f"factored attention has not converged: {fit.reason}, gradient norm {fit.gradient_norm:.2g} after "
@@ -99,9 +101,9 @@ class _Problem:
     unlike frequencies still leave curvatures that differ by orders of magnitude, which `units` evens out.
     """
 
-    def __init__(self, data: Sequences, fields: bool, l2: float, field_l2: float, n_threads: int) -> None:
+    def __init__(self, data: Sequences, fields: bool, l2: float, field_l2: float, mapped: Mapping) -> None:
         states = np.ascontiguousarray(data.columns.T, dtype=np.int32)
-        self.loss = FactoredObjective(states, data.weights, n_threads)
+        self.loss = FactoredObjective(states, data.weights, mapped)
         self.fields, self.l2, self.field_l2 = fields, l2, field_l2
         self.frequencies = data.frequencies()
         self.off_diagonal = ~np.eye(data.n_sites, dtype=bool)

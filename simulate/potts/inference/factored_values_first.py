@@ -7,7 +7,7 @@ rows (L, samples x C). The parts of a block are inlined: each by itself takes lo
 from typing import Any
 
 from simulate.core.kernels import cached_njit
-from simulate.potts.inference.exponentials import all_moderate, exponential, log_sums
+from simulate.potts.inference.exponentials import NATURAL_LOG_2, all_moderate, log_sums, power_of_two
 from simulate.potts.inference.small_products import add_inner_products, set_product
 
 
@@ -17,10 +17,11 @@ def loss_and_gradient(
 ) -> float:
     """Return the loss, and add its derivatives by A, V.T and the fields to `gradients`.
 
-    The `factors` are A, A.T, V.T and the fields of the samples of a block. Values and logits are kept in `space`, each
-    (L, samples, C), of which the first two of the `rows` are other views; the last is one of zeros. The `sums` are for
-    those of exponentials and of logits. Maxima are taken off from the first block on that has logits so large that it
-    matters, since it takes time.
+    The `factors` are A, A.T, V.T and the fields of the samples of a block, A and fields in units of ln(2). Values and
+    logits are kept in `space`, each (L, samples, C), of which the first two of the `rows` are other views, with rows
+    of zeros where products, which take four at a time, need more; the last is one of zeros. The `sums` are for those of
+    exponentials and of logits. Maxima are taken off from the first block on that has logits so large that it matters,
+    since it takes time.
     """
     A, across, by_color, fields = factors
     values, logits = space
@@ -80,6 +81,7 @@ def _own(states: Any, logits: Any, own: Any) -> None:
         own[mu] = 0
         for i in range(len(logits)):
             own[mu] += logits[i, mu, states[mu, i]]
+        own[mu] *= NATURAL_LOG_2
 
 
 @cached_njit(inline="always")
@@ -96,16 +98,16 @@ def _take_off_maxima(logits: Any, n_samples: int) -> None:
 
 @cached_njit(inline="always")
 def _exponentials(logits: Any, z: Any, total: Any, n_samples: int) -> None:
-    """Replace z by exp(z), and set total (samples x L) to the sums over the colors of each site of each sample."""
-    n_colors = logits.shape[2]
-    for i in range(len(z)):
+    """Replace z by 2^z, and set total (samples x L) to the sums over the colors of each site of each sample."""
+    n_sites, n_colors = len(logits), logits.shape[2]
+    for i in range(n_sites):
         for k in range(n_samples * n_colors):
-            z[i, k] = exponential(z[i, k])
+            z[i, k] = power_of_two(z[i, k])
         for mu in range(n_samples):
             added = z.dtype.type(0)
             for c in range(n_colors):
                 added += logits[i, mu, c]
-            total[mu * len(z) + i] = added
+            total[mu * n_sites + i] = added
 
 
 @cached_njit(inline="always")

@@ -1,12 +1,15 @@
 """Products of small matrices with long rows, compiled: in blocks of a few rows, whose numbers stay in the registers.
 
 A library of linear algebra first copies its factors into its own order, which takes as long as such a product itself.
-The number of rows may be any: what the blocks leave over is done row by row.
+The number of rows may be any: what the blocks leave over is done row by row, which takes longer than rows of zeros that
+fill up a block.
 """
 
 from typing import Any
 
 from simulate.core.kernels import cached_njit
+
+BLOCK_ROWS = 4
 
 
 @cached_njit(error_model="numpy", fastmath={"contract"})
@@ -70,3 +73,8 @@ def add_inner_products(x: Any, y: Any, out: Any, width: int) -> None:
             for k in range(width):
                 total += x[a, k] * y[b, k]
             out[a, b] += total
+
+
+def in_blocks(number: int) -> int:
+    """Return the number of rows of the blocks that hold so many rows."""
+    return -(-number // BLOCK_ROWS) * BLOCK_ROWS
