@@ -59,7 +59,7 @@ def by_secants(
             place, known, taken = changes.exact(place.x), True, taken + 1
         if known:
             trusted = NEAR * place.length
-    return place, taken, np.inf
+    return place if known else changes.exact(place.x), taken, np.inf
 
 
 def secant_step(gradient: Array, moves: Sequence[Move], solved: Callable[[Array], Array]) -> Array:

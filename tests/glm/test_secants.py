@@ -93,6 +93,8 @@ def test_the_end_is_seen_in_double_precision():
     place, *_ = by_secants(near, start, lambda r: np.linalg.solve(H, r), 1e3, Goal(1e-3, 0.0), 50)
     assert place.x is near.x
     assert place.h == pytest.approx(A @ place.x, rel=1e-14)
+    place, *_ = by_secants(near, start, lambda r: np.linalg.solve(H, r), 1e3, Goal(1e-3, 0.0), 1)
+    assert place.x is near.x
 
 
 def test_a_matrix_that_is_no_help_ends_the_descent():
