@@ -372,7 +372,7 @@ def test_poisson_fits(jobs, n, p, lam):
 
 
 @pytest.mark.parametrize("lam", [1e-2, 1.0])
-@pytest.mark.parametrize(("n", "p", "K"), [(60, 20, 3), (400, 100, 3), (1000, 300, 4), (20_000, 50, 10)])
+@pytest.mark.parametrize(("n", "p", "K"), [(60, 20, 3), (400, 100, 3), (1000, 300, 4), (20_000, 50, 10), (4000, 1000, 4), (100_000, 50, 4)])
 def test_softmax_fits(jobs, n, p, K, lam):
     linear_model = pytest.importorskip("sklearn.linear_model")
     rng, classes = np.random.default_rng(1), np.arange(n) % K
@@ -445,7 +445,19 @@ def test_own_losses(jobs, n, p):
 
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 1.0])
 @pytest.mark.parametrize(
-    ("n", "p"), [(100, 50), (400, 200), (1000, 500), (500, 20), (2000, 100), (20_000, 50), (100_000, 20)]
+    ("n", "p"),
+    [
+        (100, 50),
+        (400, 200),
+        (1000, 500),
+        (500, 20),
+        (2000, 100),
+        (20_000, 50),
+        (100_000, 20),
+        (4000, 1000),
+        (2000, 2000),
+        (100_000, 50),
+    ],
 )
 def test_hinge_fits(jobs, n, p, lam):
     svm = pytest.importorskip("sklearn.svm")
