@@ -372,7 +372,9 @@ def test_poisson_fits(jobs, n, p, lam):
 
 
 @pytest.mark.parametrize("lam", [1e-2, 1.0])
-@pytest.mark.parametrize(("n", "p", "K"), [(60, 20, 3), (400, 100, 3), (1000, 300, 4), (20_000, 50, 10), (4000, 1000, 4), (100_000, 50, 4)])
+@pytest.mark.parametrize(
+    ("n", "p", "K"), [(60, 20, 3), (400, 100, 3), (1000, 300, 4), (20_000, 50, 10), (4000, 1000, 4), (100_000, 50, 4)]
+)
 def test_softmax_fits(jobs, n, p, K, lam):
     linear_model = pytest.importorskip("sklearn.linear_model")
     rng, classes = np.random.default_rng(1), np.arange(n) % K
