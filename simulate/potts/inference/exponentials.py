@@ -97,7 +97,7 @@ def _typed(x: Any) -> Any:
 
 
 def power_of_two(x: Any) -> Any:
-    """Return 2^x to a unit of the last digit, for compiled code only.
+    """Return 2^x to less than two units of the last digit, for compiled code only.
 
     It takes less time than `exponential`, since the integer nearest to x leaves a rest without a digit lost. It is
     never zero or infinite: less than 2^-1022 or more than 2^1023 does not come back, in single precision less than
