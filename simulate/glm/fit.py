@@ -208,7 +208,7 @@ def _solve(
         return (logistic if loss == "logistic" else poisson)(X, y, offsets, weights, ridge)
     if not isinstance(loss, str):
         origin, sign = (0 * y, y) if argument == "margin" else (y, -np.ones(len(y)))
-        return Minimum(*convex(X, origin, sign, offsets, weights, loss, ridge))
+        return convex(X, origin, sign, offsets, weights, loss, ridge)
     found = _with_unit_ridge(X / np.sqrt(ridge), y, offsets, weights, loss)
     return found._replace(u=found.u / np.sqrt(ridge))
 

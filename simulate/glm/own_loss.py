@@ -15,6 +15,7 @@ import numpy as np
 
 from simulate.glm.convex_loss import EVERYWHERE, ConvexLoss, OwnLoss, own_loss
 from simulate.glm.samples import Descent, Numbers, Pulls
+from simulate.glm.smooth import Minimum
 from simulate.glm.truncated_newton import truncated_newton
 from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 from theory.core import Array, FitError
@@ -40,13 +41,11 @@ class _Point(NamedTuple):
 
 def convex(
     X: Array, origin: Array, sign: Array, offsets: Array, weights: Array, loss: ConvexLoss, ridge: float = 1.0
-) -> tuple[Array, Array, float, int, Array | None, Array | None]:
+) -> Minimum:
     """Minimize (ridge/2) |v|^2 + sum_i weights_i l(t_i), t = origin + sign h, h = X v + offsets b, sign = +-1.
 
-    Returns v, b, the gap between the primal and the dual problem relative to the risk, the steps, and where known h and
-    the losses there.
-    Raises ValueError for a loss that is not convex, FitError where the gap stays above 1e-6, or leaves open more than
-    1e-2 of the weights.
+    The residual is the gap between the primal and the dual problem relative to the risk. Raises ValueError for a loss
+    that is not convex, FitError where the gap stays above 1e-6, or leaves open more than 1e-2 of the weights.
     """
     own = own_loss(loss)
     problem, p = _Problem(X, origin, sign, offsets, weights, own), X.shape[1]
@@ -57,7 +56,7 @@ def convex(
         enough = GOOD if min(found.residual, found.settled) <= SMOOTH else AIM
         if gap <= enough and off <= ACCEPTED_ERROR:
             own.require_convex(np.concatenate((EVERYWHERE, t)))
-            return found.v, found.b, gap, found.steps, found.fields, value
+            return Minimum(found.v, found.b, gap, found.steps, found.fields, value)
     own.require_convex(EVERYWHERE)
     Z = X / np.sqrt(ridge)
     problem = replace(problem, Z=Z, kernel=kernel_of(Z))
@@ -81,7 +80,7 @@ def convex(
             f"dual problem, by which the weights may be off by {off:.2g} of their size; take a less extreme lam, or no "
             "bias if nothing bounds it"
         )
-    return best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps, None, None
+    return Minimum(best.x[:p] / np.sqrt(ridge), best.x[p:], gap, steps)
 
 
 @dataclass(frozen=True, eq=False)

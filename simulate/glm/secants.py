@@ -43,7 +43,7 @@ def by_secants(
     moves: list[Move] = []
     while taken < most:
         step = place.length * secant_step(place.gradient / place.length, moves, solved) if place.length else 0 * place.x
-        relative = float(np.linalg.norm(step)) / (float(np.linalg.norm(place.x)) + 1e-300)
+        relative = relative_length(step, place.x)
         if known and goal.is_met(place.residual, relative):
             return place, taken, relative
         # The share of the gradient that the last step has left tells what this one may leave.
@@ -60,6 +60,11 @@ def by_secants(
         if known:
             trusted = NEAR * place.length
     return place if known else changes.exact(place.x), taken, np.inf
+
+
+def relative_length(step: Array, x: Array) -> float:
+    """Return the length of a step relative to that of the coordinates from which it goes."""
+    return float(np.linalg.norm(step)) / (float(np.linalg.norm(x)) + 1e-300)
 
 
 def secant_step(gradient: Array, moves: Sequence[Move], solved: Callable[[Array], Array]) -> Array:

@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 
 from simulate.glm.changes import Changes
 from simulate.glm.samples import Descent, Expand, Numbers, Place, Pulls, Samples, placed, single
-from simulate.glm.secants import Goal, by_secants
+from simulate.glm.secants import Goal, by_secants, relative_length
 from theory.core import Array
 
 TOLERANCE = 1e-10  # default: gradient relative to its two parts, whose double bounds the relative error of the weights
@@ -170,8 +170,7 @@ class _Descent:
                 step, self.steps = -self.solved(place.gradient), self.steps + 1
             else:
                 step = self.direction(place, max(0.3 * tolerance / place.residual, FINEST))
-            relative = float(np.linalg.norm(step)) / (float(np.linalg.norm(place.x)) + 1e-300)
-            if goal.is_met(place.residual, relative):
+            if goal.is_met(place.residual, relative := relative_length(step, place.x)):
                 self.settled = relative
                 return place
             whole = place.residual < CLOSE or place.length < KEPT * CLOSE * self.at_zero

@@ -17,20 +17,20 @@ from simulate.potts.inference.exponentials import (
 from simulate.potts.inference.small_products import add_inner_products, in_blocks, set_product
 
 
-@njit
-def exponentials(x):
-    result = np.empty_like(x)
-    for k in range(len(x)):
-        result[k] = exponential(x[k])
-    return result
+def of_each(function):
+    """Compile a loop over the numbers of an array."""
+
+    @njit
+    def found(x):
+        result = np.empty_like(x)
+        for k in range(len(x)):
+            result[k] = function(x[k])
+        return result
+
+    return found
 
 
-@njit
-def powers(x):
-    result = np.empty_like(x)
-    for k in range(len(x)):
-        result[k] = power_of_two(x[k])
-    return result
+exponentials, powers = of_each(exponential), of_each(power_of_two)
 
 
 @pytest.mark.parametrize(
